@@ -1,0 +1,99 @@
+r"""Greedy walk: from the root to the leaves, the first accepted child wins.
+
+At a node with children :math:`y_1, y_2, \dots` drawn i.i.d. from P, in drafting order,
+
+.. math::
+    \lambda_0 = 0,\; G_1 = 1, \qquad
+    \beta_k = \min\Big(1, \frac{(r(y_k) - \lambda_{k-1})_+}{G_k}\Big), \quad
+    \lambda_k = \lambda_{k-1} + G_k, \quad G_{k+1} = E(1, \lambda_k).
+
+Child k is accepted with probability :math:`\beta_k` (strict <, so that 0 never accepts); if none
+is, the next state is drawn from :math:`(Q - \lambda_K P)_+ / G_{K+1}`.
+
+Why it is exact. Suppose that after k - 1 rejections the accepted measure is
+:math:`\min(q, \lambda_{k-1} p)` and the chance to get there is :math:`G_k`. Child k adds
+:math:`p \min((r - \lambda_{k-1})_+, G_k) = \min(q, \lambda_k p) - \min(q, \lambda_{k-1} p)`. After K
+rejections what is missing of q is :math:`(q - \lambda_K p)_+`, which is what is drawn.
+
+A node's decision looks at nothing below its children, so the noises of a rejected child's subtree
+stay live (see ``docs/contract.md``). All nodes are decided at once; the path is read off afterwards.
+
+References:
+    | Accelerating Diffusion Sampling via Speculative Draft Trees (Bullo et al., 2026), Algorithm 2
+    | https://arxiv.org/abs/2609.17691
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from redraft.coupling.pair import Pair
+from redraft.coupling.verifier import Verdict
+from redraft.tree.tree import Tree
+
+__all__ = ["Greedy"]
+
+
+class Greedy:
+    """Greedy walk; on a chain, speculative sampling with a maximal coupling at every node.
+
+    With one child per node a rejected draft is recovered by reflection, which samples
+    (Q - P)_+ exactly and without an inversion.
+    """
+
+    name = "greedy"
+    keeps_noise = True
+    reflects = True
+    max_width: int | None = None
+
+    def walk(
+        self, tree: Tree, pair: Pair, log_ratio: Tensor, uniform: Tensor, limit: NDArray[np.int64]
+    ) -> Verdict:
+        """Accept, node by node, the first child whose coin falls below its chance."""
+        if tree.width <= 1:
+            chance = torch.exp(log_ratio[..., 0]).roll(1, dims=1)
+            lam_all = None
+        else:
+            chance, lam_all = _chances(tree, pair, log_ratio)
+        accepted = (uniform < chance).cpu().numpy() & (tree.depth <= limit[:, None])
+        stop = _last(tree, accepted)
+        visited = tree.ancestor[stop]
+        one = uniform.new_ones(len(stop))
+        if lam_all is None:
+            return Verdict(stop, visited, one, one, chance)
+        batch = torch.arange(len(stop), device=one.device)
+        lam = lam_all[batch, torch.from_numpy(stop).to(one.device)]
+        return Verdict(stop, visited, one, lam, chance)
+
+
+def _chances(tree: Tree, pair: Pair, log_ratio: Tensor) -> tuple[Tensor, Tensor]:
+    """Return beta of every node (B, T) and lambda after all children of every node (B, T)."""
+    ratio = torch.exp(log_ratio)
+    gap = torch.ones_like(ratio[..., 0])
+    lam = torch.zeros_like(gap)
+    chance = torch.zeros_like(gap)
+    for rank in range(tree.width):
+        has = torch.from_numpy(tree.child[:, rank] >= 0).to(gap.device)
+        child = torch.from_numpy(tree.child[tree.child[:, rank] >= 0, rank]).to(gap.device)
+        chance[:, child] = ((ratio[..., rank] - lam).clamp_min(0.0) / gap)[:, has]
+        lam = torch.where(has, lam + gap, lam)
+        missing = torch.minimum(pair.excess(torch.ones_like(lam), lam), gap)
+        gap = torch.where(has, missing, gap)
+    return chance, lam
+
+
+def _last(tree: Tree, accepted: NDArray[np.bool_]) -> NDArray[np.int64]:
+    """Return the last node (B,) of the path of first accepted children that starts at the root."""
+    if tree.width <= 1:
+        return np.logical_and.accumulate(accepted[:, 1:], axis=1).sum(axis=1)
+    offered = accepted[:, np.maximum(tree.child, 0)] & (tree.child >= 0)
+    first = np.take_along_axis(tree.child[None], offered.argmax(axis=2)[..., None], axis=2)[..., 0]
+    chosen = np.zeros_like(accepted)
+    sample, node = np.nonzero(offered.any(axis=2))
+    chosen[sample, first[sample, node]] = True
+    chosen[:, 0] = True
+    on_path = (chosen[:, None, :] | ~tree.ancestor).all(axis=2)
+    return np.where(on_path, tree.depth, -1).argmax(axis=1)

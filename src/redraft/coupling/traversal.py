@@ -1,0 +1,101 @@
+r"""Traversal: from the leaves to the root, the first node whose coin succeeds ends the path.
+
+``commit(u, a)`` commits something at or below u with probability exactly a, and the state after u
+then has law Q:
+
+.. math::
+    \text{leaf: succeed with probability } a \\
+    \lambda_0 = 0,\; G_1 = 1; \quad\text{child } k:\;
+    a_k = \min\Big(1, \frac{(a\,r(y_k) - \lambda_{k-1})_+}{G_k}\Big),\;
+    \text{done if commit}(y_k, a_k);\;
+    \lambda_k = \lambda_{k-1} + G_k,\; G_{k+1} = 1 - a + E(a, \lambda_k) \\
+    \text{no child: succeed with probability } E(a, \lambda_K) / G_{K+1},
+    \text{ and draw from } (a Q - \lambda_K P)_+ / E(a, \lambda_K)
+
+Why it is exact. Child k contributes the measure :math:`p \min((a r - \lambda_{k-1})_+, G_k)`, in all
+:math:`\min(a q, \lambda_K p)`; the chance that every child fails is :math:`G_{K+1} = 1 - a + E(a,
+\lambda_K)`; the last branch adds :math:`(a q - \lambda_K p)_+`: in all :math:`a q`, so u succeeds
+with probability a and the next state has law q. Induct from the leaves; the root has a = 1. A
+child's chance to fail, :math:`1 - a_k`, depends on its own part along only, so its part across may
+be kept by a recovered state; nothing else survives, because deeper chances look at whole paths.
+
+The a's do not depend on the coins, so they are computed for all nodes from the top down; the node
+that ends the path is then the first in post-order whose coin succeeds. On a chain the recursion
+:math:`\log a_i = \min(0, \log a_{i-1} + \log r_i)` is a running sum less its running maximum, and
+the rule is block verification; one level deep it is the greedy walk.
+
+References:
+    | Accelerating Speculative Diffusions via Block Verification (Soen et al., 2026)
+    | https://arxiv.org/abs/2606.13426
+    | Traversal Verification for Speculative Tree Decoding (2025)
+    | https://arxiv.org/abs/2505.12398
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from redraft.coupling.pair import Pair
+from redraft.coupling.verifier import Verdict
+from redraft.tree.tree import Tree
+
+__all__ = ["Traversal"]
+
+
+class Traversal:
+    """Traversal; on a chain, block verification."""
+
+    name = "traversal"
+    keeps_noise = False
+    reflects = False
+    max_width: int | None = None
+
+    def walk(
+        self, tree: Tree, pair: Pair, log_ratio: Tensor, uniform: Tensor, limit: NDArray[np.int64]
+    ) -> Verdict:
+        """End the path at the first node in post-order whose coin succeeds."""
+        scan = _chain if tree.width <= 1 else _tree
+        log_a, lam, gap = scan(tree, pair, log_ratio)
+        a = torch.exp(log_a)
+        cut = torch.from_numpy(tree.depth >= limit[:, None]).to(a.device)
+        chance = torch.where(cut, a, pair.excess(a, lam) / gap)
+        exists = tree.depth <= limit[:, None]
+        success = (uniform < chance).cpu().numpy() & exists
+        success[:, 0] = True
+        order = tree.postorder
+        stop = order[success[:, order].argmax(axis=1)]
+        at = torch.arange(len(stop), device=a.device), torch.from_numpy(stop).to(a.device)
+        return Verdict(stop, exists, a[at], lam[at], chance)
+
+
+def _chain(tree: Tree, pair: Pair, log_ratio: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    """Return log a, lambda and G_{K+1} (each (B, T)) of a chain by a scan."""
+    total = torch.cumsum(log_ratio[..., 0], dim=1).roll(1, dims=1)
+    total[:, 0] = 0.0
+    log_a = total - torch.cummax(total, dim=1).values
+    a = torch.exp(log_a)
+    inner = torch.from_numpy(tree.child[:, 0] >= 0).to(a)
+    lam = inner.expand_as(a)
+    return log_a, lam, 1.0 - inner * a + inner * pair.excess(a, lam)
+
+
+def _tree(tree: Tree, pair: Pair, log_ratio: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    """Return log a, lambda and G_{K+1} (each (B, T)), level by level and child by child."""
+    log_a = torch.zeros_like(log_ratio[..., 0])
+    lam = torch.zeros_like(log_a)
+    gap = torch.ones_like(log_a)
+    for depth in range(tree.height):
+        for rank in range(tree.width):
+            above = np.nonzero((tree.depth == depth) & (tree.child[:, rank] >= 0))[0]
+            u = torch.from_numpy(above).to(log_a.device)
+            child = torch.from_numpy(tree.child[above, rank]).to(log_a.device)
+            reach = torch.exp(log_a[:, u] + log_ratio[:, u, rank])
+            share = (reach - lam[:, u]).clamp_min(0.0) / gap[:, u]
+            log_a[:, child] = torch.log(share.clamp_max(1.0))
+            lam[:, u] += gap[:, u]
+            a = torch.exp(log_a)
+            gap[:, u] = (1.0 - a + pair.excess(a, lam))[:, u]
+    return log_a, lam, gap

@@ -1,0 +1,77 @@
+"""What every verifier is given and what it says.
+
+A verifier looks at the *coins* (a uniform per node) and at the likelihood ratios of the drafted
+children, and decides where the committed path ends. It never sees a state: the ratio and the excess
+of the pair are all it uses.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple, Protocol
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from redraft.coupling.pair import Pair
+from redraft.tree.tree import Tree
+
+__all__ = ["Verdict", "Verifier", "offered"]
+
+
+class Verdict(NamedTuple):
+    """Outcome of a walk for each sample of a batch.
+
+    Attributes:
+        stop: (B,) node where the committed path ends. The state after it is a bonus, y ~ Q, if the
+            node has no children here, else recovered, y ~ (rho Q - lam P)_+ / excess(rho, lam).
+        visited: (B, T) nodes whose target prediction had a part in the decision.
+        rho: (B,) float64 weight of the target in the recovered law.
+        lam: (B,) float64 weight of the draft in it.
+        chance: (B, T) probability of each node's coin (greedy: that the node is accepted, given
+            that it is tried; traversal: that the path ends there, given that it is asked). May
+            exceed 1 where acceptance is certain. For audits and statistics.
+    """
+
+    stop: NDArray[np.int64]
+    visited: NDArray[np.bool_]
+    rho: Tensor
+    lam: Tensor
+    chance: Tensor
+
+
+class Verifier(Protocol):
+    """A rule that ends the committed path and keeps the target's law."""
+
+    name: str
+    keeps_noise: bool
+    """Whether noises below a rejected child stay unlooked-at (live), so that they can be kept."""
+    reflects: bool
+    """Whether a recovered state may be the mirror image of the one rejected child."""
+    max_width: int | None
+    """Largest number of children per node that the rule is valid for; None: any."""
+
+    def walk(
+        self, tree: Tree, pair: Pair, log_ratio: Tensor, uniform: Tensor, limit: NDArray[np.int64]
+    ) -> Verdict:
+        """Decide where the committed path ends.
+
+        Args:
+            tree: Shape of the draft, T nodes, at most K children each.
+            pair: Draft and target law at every node, batch shape (B, T).
+            log_ratio: (B, T, K) log dQ/dP of each node's children, in drafting order.
+            uniform: (B, T) float64 coin of each node, in (0, 1), independent of every draft noise.
+            limit: (B,) depth at which each sample's tree is cut off; deeper nodes do not exist.
+        """
+        ...
+
+
+def offered(tree: Tree, values: Tensor) -> Tensor:
+    """Gather values of nodes (B, T) into values of each node's children (B, T, K).
+
+    Places without a child hold the root's value; callers mask them.
+    """
+    if tree.width <= 1:
+        return torch.roll(values, -1, dims=1).unsqueeze(-1)
+    return values[:, torch.from_numpy(np.maximum(tree.child, 0)).to(values.device)]

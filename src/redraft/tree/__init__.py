@@ -1,0 +1,6 @@
+"""The shape of a draft."""
+
+from redraft.tree.growth import chain, grow, kary
+from redraft.tree.tree import Tree
+
+__all__ = ["Tree", "chain", "grow", "kary"]
