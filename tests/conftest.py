@@ -15,6 +15,9 @@ from hypothesis import HealthCheck, settings
 
 torch.set_num_threads(1)
 
+# Adds up the false-fail rates of all statistical asserts, over the workers.
+pytest_plugins = ["redraft.audit.pytest_plugin"]
+
 # Hypothesis would repeat the same examples in every CI run, and fail tests on slow machines.
 settings.register_profile(
     "redraft",
