@@ -85,10 +85,6 @@ class Gaussian:
         shrink = eigenvalues / (eigenvalues + variance).clamp(min=torch.finfo(flat.dtype).tiny)
         return (mean + (((flat - mean) @ basis) * shrink) @ basis.T).to(x.dtype).view_as(x)
 
-    def denoiser(self, x: Tensor, level: Tensor) -> Tensor:
-        """The same as calling the target; see `__call__`."""
-        return self(x, level)
-
     def affine(self, level: float) -> tuple[Tensor, Tensor]:
         r"""The denoiser at one level as :math:`\hat x_0 = A x + c`.
 

@@ -101,10 +101,6 @@ class Mixture:
         out = share @ means + ((share * shrink).unsqueeze(-1) * offsets).sum(1)
         return out.to(x.dtype).view_as(x)
 
-    def denoiser(self, x: Tensor, level: Tensor) -> Tensor:
-        """The same as calling the target; see `__call__`."""
-        return self(x, level)
-
     def log_density(self, x: Tensor, level: Tensor) -> Tensor:
         r"""Log-density of :math:`x_0 + \sigma\epsilon`; level 0 gives the target's own.
 
