@@ -12,11 +12,12 @@ is, the next state is drawn from :math:`(Q - \lambda_K P)_+ / G_{K+1}`.
 
 Why it is exact. Suppose that after k - 1 rejections the accepted measure is
 :math:`\min(q, \lambda_{k-1} p)` and the chance to get there is :math:`G_k`. Child k adds
-:math:`p \min((r - \lambda_{k-1})_+, G_k) = \min(q, \lambda_k p) - \min(q, \lambda_{k-1} p)`. After K
-rejections what is missing of q is :math:`(q - \lambda_K p)_+`, which is what is drawn.
+:math:`p \min((r - \lambda_{k-1})_+, G_k) = \min(q, \lambda_k p) - \min(q, \lambda_{k-1} p)`. After
+K rejections what is missing of q is :math:`(q - \lambda_K p)_+`, which is what is drawn.
 
 A node's decision looks at nothing below its children, so the noises of a rejected child's subtree
-stay live (see ``docs/contract.md``). All nodes are decided at once; the path is read off afterwards.
+stay live (see ``docs/contract.md``). All nodes are decided at once; the path is read off
+afterwards.
 
 References:
     | Accelerating Diffusion Sampling via Speculative Draft Trees (Bullo et al., 2026), Algorithm 2

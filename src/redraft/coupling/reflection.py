@@ -1,12 +1,14 @@
 r"""Reflection: a rejected draft is mirrored at the plane half-way between the two means.
 
 .. math::
-    \text{accept if } U < r(y), \quad\text{else } \zeta \to \delta - \zeta \text{, the part across kept}
+    \text{accept if } U < r(y), \quad\text{else } \zeta \to \delta - \zeta \text{, the part across
+    kept}
 
 The rejected part along has density :math:`(\varphi(\zeta) - \varphi(\zeta - \delta))_+`, whose
-mirror image is :math:`(\varphi(\zeta - \delta) - \varphi(\zeta))_+`, the law of the excess(1, 1) and
-of nothing else: it is exact with one child per node in the greedy walk, and wrong anywhere else.
-There it is the same rule as the greedy walk on a chain, under the name the literature gives it.
+mirror image is :math:`(\varphi(\zeta - \delta) - \varphi(\zeta))_+`, the law of the excess(1, 1)
+and of nothing else: it is exact with one child per node in the greedy walk, and wrong anywhere
+else. There it is the same rule as the greedy walk on a chain, under the name the literature gives
+it.
 
 References:
     | Accelerated Diffusion Models via Speculative Sampling (De Bortoli et al., 2025), Prop. 3.1

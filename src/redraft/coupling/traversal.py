@@ -12,12 +12,13 @@ then has law Q:
     \text{no child: succeed with probability } E(a, \lambda_K) / G_{K+1},
     \text{ and draw from } (a Q - \lambda_K P)_+ / E(a, \lambda_K)
 
-Why it is exact. Child k contributes the measure :math:`p \min((a r - \lambda_{k-1})_+, G_k)`, in all
-:math:`\min(a q, \lambda_K p)`; the chance that every child fails is :math:`G_{K+1} = 1 - a + E(a,
-\lambda_K)`; the last branch adds :math:`(a q - \lambda_K p)_+`: in all :math:`a q`, so u succeeds
-with probability a and the next state has law q. Induct from the leaves; the root has a = 1. A
-child's chance to fail, :math:`1 - a_k`, depends on its own part along only, so its part across may
-be kept by a recovered state; nothing else survives, because deeper chances look at whole paths.
+Why it is exact. Child k contributes the measure :math:`p \min((a r - \lambda_{k-1})_+, G_k)`, in
+all :math:`\min(a q, \lambda_K p)`; the chance that every child fails is :math:`G_{K+1} = 1 - a +
+E(a, \lambda_K)`; the last branch adds :math:`(a q - \lambda_K p)_+`: in all :math:`a q`, so u
+succeeds with probability a and the next state has law q. Induct from the leaves; the root has a =
+1. A child's chance to fail, :math:`1 - a_k`, depends on its own part along only, so its part
+across may be kept by a recovered state; nothing else survives, because deeper chances look at
+whole paths.
 
 The a's do not depend on the coins, so they are computed for all nodes from the top down; the node
 that ends the path is then the first in post-order whose coin succeeds. On a chain the recursion

@@ -53,6 +53,19 @@ class Tree:
             depth[node] = depth[self.parent[node]] + 1
         return depth
 
+    def cut(self, height: int) -> Tree:
+        """Return the tree without the nodes deeper than ``height``; node numbers stay the same."""
+        if height >= self.height:
+            return self
+        if height not in self._cuts:
+            count = int(np.searchsorted(self.depth, height, side="right"))
+            self._cuts[height] = Tree(self.parent[:count], self.name)
+        return self._cuts[height]
+
+    @cached_property
+    def _cuts(self) -> dict[int, Tree]:
+        return {}
+
     @cached_property
     def rank(self) -> Ints:
         """(T,) place of each node among its siblings, in drafting order, from 0."""

@@ -1,0 +1,29 @@
+"""Drafters: ways to guess the target's predictions."""
+
+from redraft.draft.corrected import Corrected
+from redraft.draft.drafter import Draft, Drafter, Frontier, Memory
+from redraft.draft.free import Free
+from redraft.draft.frozen import Frozen
+from redraft.draft.model import Model
+from redraft.draft.recycled import Recycled
+
+DRAFTERS = {
+    "frozen": Frozen,
+    "free": Free,
+    "recycled": Recycled,
+    "model": Model,
+    "corrected": Corrected,
+}
+
+__all__ = [
+    "DRAFTERS",
+    "Corrected",
+    "Draft",
+    "Drafter",
+    "Free",
+    "Frontier",
+    "Frozen",
+    "Memory",
+    "Model",
+    "Recycled",
+]

@@ -1,0 +1,51 @@
+"""Free drafts: the nearest prediction that the last round has computed anyway.
+
+References:
+    | Accelerating Speculative Diffusions via Block Verification (Soen et al., 2026)
+    | https://arxiv.org/abs/2606.13426
+"""
+
+from __future__ import annotations
+
+import torch
+
+from redraft.chain.steps import Steps
+from redraft.draft.drafter import Drawer, Ints
+from redraft.draft.freeze import check_freeze
+from redraft.draft.linear import LinearDraft
+from redraft.registry import choose
+from redraft.tree.tree import Tree
+
+__all__ = ["Free"]
+
+
+class Free:
+    """One target call per round; every node of a draft uses the same remembered quantity.
+
+    Why it may be used: the remembered prediction was computed at a node whose fate is decided, so
+    nothing live enters the draft; all noises are drawn afresh.
+
+    Args:
+        freeze: What is held fixed along the draft: "x0" (default), "eps", "v" or "increment".
+        prefetch: Where the prediction comes from. "nearest" (default): the rejected draft that the
+            recovered state replaces. "parent": always the node where the round stopped, as in older
+            papers.
+    """
+
+    name = "free"
+    asks_root = False
+    needs_memory = True
+    keeps_noise = False
+
+    def __init__(self, freeze: str = "x0", prefetch: str = "nearest") -> None:
+        self.freeze = check_freeze(freeze)
+        self.prefetch = choose("prefetch", prefetch, {"nearest": "nearest", "parent": "parent"})
+        self.keeps_state = freeze != "x0"
+
+    def recall(self, tree: Tree, stop: Ints, base: Ints, limit: Ints) -> Ints | None:
+        """Return the one node (B, 1) whose prediction is remembered."""
+        return (base if self.prefetch == "nearest" else stop)[:, None]
+
+    def prepare(self, steps: Steps, tree: Tree, dtype: torch.dtype, device: torch.device) -> Drawer:
+        """Lay out the triangular product."""
+        return LinearDraft(steps, tree, self.freeze, dtype, device)

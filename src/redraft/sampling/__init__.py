@@ -1,0 +1,22 @@
+"""The round as a state machine, its driver, and the sequential baseline."""
+
+from redraft.sampling.driver import Run, sample
+from redraft.sampling.errors import NonFiniteError, TargetError
+from redraft.sampling.result import Result, Summary
+from redraft.sampling.sampler import Sampler
+from redraft.sampling.sequential import sequential
+from redraft.sampling.state import Info, Rows, State
+
+__all__ = [
+    "Info",
+    "NonFiniteError",
+    "Result",
+    "Rows",
+    "Run",
+    "Sampler",
+    "State",
+    "Summary",
+    "TargetError",
+    "sample",
+    "sequential",
+]

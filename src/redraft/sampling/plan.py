@@ -1,0 +1,115 @@
+"""The first half of a round: which nodes, which noises, which states.
+
+The shape of the draft depends on the step alone (contract rule 2): how deep it may reach before a
+zero-noise step or the end, and on whether a first prediction is known.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING
+
+import numpy as np
+import torch
+
+from redraft.draft.drafter import Draft, Frontier
+from redraft.sampling import noise
+from redraft.sampling.lookahead import Lookahead, look_ahead
+from redraft.sampling.state import Ints, Plan, Rows, State
+from redraft.tree.tree import Tree
+
+if TYPE_CHECKING:
+    from redraft.sampling.sampler import Sampler
+
+__all__ = ["plan"]
+
+
+def plan(sampler: Sampler, state: State) -> Rows:
+    """Return the rows of the next round; see `Sampler.plan`."""
+    reach = np.minimum(sampler.steps.reach[state.step], sampler.tree.height)
+    limit = np.where(state.ready, reach, 0)
+    tree = sampler.tree.cut(int(limit.max()))
+    exists = tree.depth <= limit[:, None]
+    verify = state.ready | (reach == 0) if sampler.drafter.asks_root else np.ones_like(state.ready)
+    evaluated = exists
+    if sampler.drafter.asks_root:
+        evaluated = exists.copy()
+        evaluated[:, 0] = ~state.ready
+    attempt, drawn = state.attempt, state.drawn
+    if not sampler.looks_ahead:  # else every step has its attempt 0 only
+        attempt, drawn = _number(tree, state, exists)
+    normals, coin, lookahead = _noise(sampler, state, tree, attempt)
+    draft = Draft(state.x.unsqueeze(1), torch.zeros_like(state.x).unsqueeze(1))
+    if len(tree) > 1:
+        call = partial(sampler.call_cheap, state.owner)
+        draft = sampler.draw(
+            Frontier(tree, state.step, state.x, normals, state.memory, state.ready, call)
+        )
+    sample, node = np.nonzero(evaluated)
+    if evaluated.all():
+        x = draft.x.reshape(len(sample), sampler.dim)
+    else:
+        at = torch.from_numpy(np.stack((sample, node))).to(sampler.device)
+        x = draft.x[at[0], at[1]]
+    owner, step = state.owner[sample], state.step[sample] + tree.depth[node]
+    states, level, cond = sampler.place(x, owner, step)
+    return Rows(
+        x=states,
+        level=level,
+        step=step,
+        owner=owner,
+        cond=cond,
+        plan=Plan(
+            tree=tree,
+            limit=limit,
+            exists=exists,
+            evaluated=evaluated,
+            verify=verify,
+            attempt=attempt,
+            drawn=drawn,
+            noise=normals,
+            coin=coin,
+            draft=draft,
+            lookahead=lookahead,
+        ),
+    )
+
+
+def _number(tree: Tree, state: State, exists: np.ndarray) -> tuple[Ints, Ints]:
+    """Give every fresh noise its serial number for its step; kept noises keep theirs."""
+    kept = state.attempt[:, : len(tree)]
+    if len(tree) == 1:
+        return kept, state.drawn
+    fresh = (kept < 0) & exists
+    fresh[:, 0] = False
+    above = np.maximum(tree.depth - 1, 0)
+    drawn = state.drawn.copy()
+    if tree.width <= 1:
+        serial = drawn[:, above]
+        drawn[:, : len(tree) - 1] += fresh[:, 1:]
+    else:
+        order = np.cumsum(fresh, axis=1)
+        first = np.searchsorted(tree.depth, tree.depth)  # first node of each node's level
+        before = np.where(first > 0, order[:, np.maximum(first - 1, 0)], 0)
+        serial = drawn[:, above] + order - before - 1
+        level = tree.depth[:, None] == np.arange(1, drawn.shape[1] + 1)
+        drawn += fresh.astype(np.int64) @ level
+    return np.where(fresh, serial, kept), drawn
+
+
+def _noise(
+    sampler: Sampler, state: State, tree: Tree, attempt: Ints
+) -> tuple[torch.Tensor, np.ndarray, Lookahead | None]:
+    """Return draft noises (B, T - 1, D), coins (B, T) and the block of noises looked ahead."""
+    draft, decide = (sampler.keys[stream][state.owner] for stream in (noise.DRAFT, noise.DECIDE))
+    count = len(tree) - 1
+    if sampler.looks_ahead:
+        block = look_ahead(state.lookahead, draft, decide, state.step, count + 1, state.x)
+        coin = np.concatenate((np.full((len(attempt), 1), 0.5), block.coins(state.step, count)), 1)
+        return block.normals(state.step, count), coin, block
+    step = state.step[:, None] + tree.depth - 1
+    step[:, 0] = 0
+    serial = np.maximum(attempt, 0)
+    coin = noise.uniform(decide[:, None], step, serial)
+    normals = noise.normal(draft[:, None], step[:, 1:], serial[:, 1:], sampler.dim, sampler.device)
+    return normals.to(sampler.state_dtype), coin, None

@@ -1,0 +1,155 @@
+"""Move every sample to its new root, and carry over what may be kept.
+
+What is kept of a round (``docs/contract.md``, rule 4): where a recovered state took the place of a
+rejected child, the serial numbers of the noises below that child (they are live: nothing has looked
+at them), and predictions of evaluated nodes as guesses. Nodes past the end of the chain or past a
+zero-noise step do not exist, so nothing of them can be kept (rule 5).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from redraft.draft.drafter import Memory
+from redraft.sampling.state import Bools, Ints, Plan, State
+from redraft.tree.tree import Tree
+
+if TYPE_CHECKING:
+    from redraft.sampling.sampler import Sampler
+
+__all__ = ["shift"]
+
+
+def shift(
+    sampler: Sampler,
+    state: State,
+    plan: Plan,
+    f: Tensor,
+    finite: Bools,
+    stop: Ints,
+    kept: Ints,
+    x: Tensor,
+) -> State:
+    """Return the state after a round.
+
+    Args:
+        sampler: The parts.
+        state: State before the round.
+        plan: The round.
+        f: (B, T, D) predictions.
+        finite: (B, T) whether each is finite.
+        stop: (B,) last node of the committed path.
+        kept: (B,) rejected child that the new root replaces, 0 for none.
+        x: (B, D) new committed states.
+    """
+    depth = plan.tree.depth[stop]
+    moved = np.where(plan.verify, depth + 1, 0)
+    step = state.step + moved
+    attempt = _attempts(sampler, plan, kept)
+    drawn = _advance(plan.drawn, moved)
+    memory, ready = _remember(sampler, state, plan, f, finite, stop, kept)
+    calls, rows = state.calls.copy(), state.rows.copy()
+    calls[state.owner] += plan.evaluated.any(axis=1)
+    rows[state.owner] += plan.evaluated.sum(axis=1)
+    if not plan.verify.all():
+        hold = torch.from_numpy(~plan.verify).to(x.device).unsqueeze(-1)
+        x = torch.where(hold, state.x, x)
+    over = step == sampler.steps.total
+    after = State(
+        state.owner,
+        step,
+        x,
+        attempt,
+        drawn,
+        memory,
+        ready,
+        plan.lookahead,
+        state.samples,
+        calls,
+        rows,
+    )
+    return _retire(after, over) if over.any() else after
+
+
+def _attempts(sampler: Sampler, plan: Plan, kept: Ints) -> Ints:
+    """Return the serial numbers of the noises kept for the next tree, -1 where none is."""
+    shape = (len(kept), len(sampler.tree))
+    if not sampler.drafter.keeps_noise or sampler.looks_ahead or not kept.any():
+        return np.full(shape, -1)  # with noises looked ahead, every step has only its attempt 0
+    source = sampler.tree.subtree[kept]
+    source = np.where(source < len(plan.tree), source, -1)
+    found = (source >= 0) & (kept > 0)[:, None]
+    found &= np.take_along_axis(plan.exists, np.maximum(source, 0), axis=1)
+    serial = np.take_along_axis(plan.attempt, np.maximum(source, 0), axis=1)
+    return np.where(found, serial, -1)
+
+
+def _advance(drawn: Ints, moved: Ints) -> Ints:
+    """Drop the counters of committed steps."""
+    place = np.arange(drawn.shape[1]) + moved[:, None]
+    inside = place < drawn.shape[1]
+    return np.where(inside, np.take_along_axis(drawn, np.where(inside, place, 0), axis=1), 0)
+
+
+def _remember(
+    sampler: Sampler, state: State, plan: Plan, f: Tensor, finite: Bools, stop: Ints, kept: Ints
+) -> tuple[Memory | None, Bools]:
+    """Return the predictions that serve as guesses in the next round."""
+    drafter, tree = sampler.drafter, plan.tree
+    if drafter.asks_root:  # either this round has asked at the root, or the next one will
+        x = state.x.unsqueeze(1) if drafter.keeps_state else None
+        asked = ~plan.verify
+        if not asked.any():
+            return state.memory, asked
+        return Memory(f[:, :1], x, state.step[:, None]), asked
+    base = np.where(kept > 0, kept, stop)
+    nodes = drafter.recall(sampler.tree, stop, base, plan.limit)
+    if nodes is None:
+        return None, state.ready
+    if not finite.all():
+        nodes = _finite_above(tree, finite)[np.arange(len(nodes))[:, None], nodes]
+    sample = torch.arange(len(nodes), device=f.device)[:, None]
+    at = sample, torch.from_numpy(nodes).to(f.device)
+    x = plan.draft.x[at] if drafter.keeps_state else None
+    step = np.minimum(state.step[:, None] + tree.depth[nodes], sampler.steps.total - 1)
+    return Memory(f[at], x, step), np.ones_like(state.ready)
+
+
+def _finite_above(tree: Tree, finite: Bools) -> Ints:
+    """Return the nearest node at or above each node whose prediction is finite."""
+    table = np.tile(np.arange(finite.shape[1]), (len(finite), 1))
+    for node in range(1, finite.shape[1]):
+        above = table[:, tree.parent[node]]
+        table[:, node] = np.where(finite[:, node], node, above)
+    return table
+
+
+def _retire(state: State, over: Bools) -> State:
+    """Move finished samples out of the batch."""
+    left = np.nonzero(~over)[0]
+    gone = torch.from_numpy(np.nonzero(over)[0]).to(state.x.device)
+    samples = state.samples.index_copy(
+        0, torch.from_numpy(state.owner[over]).to(state.x.device), state.x[gone]
+    )
+    stay = torch.from_numpy(left).to(state.x.device)
+    memory = state.memory
+    if memory is not None:
+        x = None if memory.x is None else memory.x[stay]
+        memory = Memory(memory.f[stay], x, memory.step[left])
+    return State(
+        owner=state.owner[left],
+        step=state.step[left],
+        x=state.x[stay],
+        attempt=state.attempt[left],
+        drawn=state.drawn[left],
+        memory=memory,
+        ready=state.ready[left],
+        lookahead=None if state.lookahead is None else state.lookahead.take(left),
+        samples=samples,
+        calls=state.calls,
+        rows=state.rows,
+    )

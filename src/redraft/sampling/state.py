@@ -1,0 +1,154 @@
+"""What a run is made of: its state between rounds, the rows of a round, and what a round did."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+from torch import Tensor
+
+from redraft.draft.drafter import Draft, Memory
+from redraft.sampling.lookahead import Lookahead
+from redraft.tree.tree import Tree
+
+__all__ = ["Info", "Plan", "Rows", "State"]
+
+Ints = NDArray[np.int64]
+Bools = NDArray[np.bool_]
+
+
+@dataclass(frozen=True, eq=False)
+class State:
+    """Between two rounds. B samples are still running; D is the number of entries of one state.
+
+    Integers live on the host, states on the device. Nothing in it is ever written to: a failed
+    call can be repeated, an old state can be resumed.
+
+    Attributes:
+        owner: (B,) which sample of the run each row of this state is.
+        step: (B,) step at which each committed state stands.
+        x: (B, D) committed states, in the run's state dtype (never below float32).
+        attempt: (B, T) serial number of the kept noise that leads to each node of the next tree,
+            -1 where a fresh one will be drawn. Kept noises are **live**: no decision has looked
+            at them (``docs/contract.md``).
+        drawn: (B, H + 1) noises drawn so far for the step below depth 0..H.
+        memory: Earlier predictions that serve as guesses; None before the first.
+        ready: (B,) whether ``memory`` holds something for the sample.
+        lookahead: Noises computed ahead of use.
+        samples: (num, D) finished samples; rows of running ones are not yet meaningful.
+        calls: (num,) target calls each sample has taken part in.
+        rows: (num,) rows evaluated for each sample.
+    """
+
+    owner: Ints
+    step: Ints
+    x: Tensor
+    attempt: Ints
+    drawn: Ints
+    memory: Memory | None
+    ready: Bools
+    lookahead: Lookahead | None
+    samples: Tensor
+    calls: Ints
+    rows: Ints
+
+    @property
+    def done(self) -> bool:
+        """Whether every sample is finished."""
+        return len(self.owner) == 0
+
+
+@dataclass(frozen=True, eq=False)
+class Plan:
+    """What `commit` needs to know of the round that `plan` has laid out.
+
+    Attributes:
+        tree: Shape of the draft, cut to the deepest level that any sample needs.
+        limit: (B,) depth of each sample's tree.
+        exists: (B, T) nodes that exist.
+        evaluated: (B, T) nodes that are rows of this round.
+        verify: (B,) whether the round verifies, or only asks the target at the root.
+        attempt: (B, T) serial number of the noise that leads to each node.
+        drawn: (B, H + 1) as in `State`, with this round's noises counted.
+        noise: (B, T - 1, D) the noises.
+        coin: (B, T) float64 uniforms of the decisions.
+        draft: Drafted states and guesses.
+        lookahead: As in `State`.
+    """
+
+    tree: Tree
+    limit: Ints
+    exists: Bools
+    evaluated: Bools
+    verify: Bools
+    attempt: Ints
+    drawn: Ints
+    noise: Tensor
+    coin: NDArray[np.float64]
+    draft: Draft
+    lookahead: Lookahead | None
+
+
+@dataclass(frozen=True, eq=False)
+class Rows:
+    """The states at which the target is wanted; R of them, of any samples and steps.
+
+    Attributes:
+        x: (R, *shape) states in the model's dtype.
+        level: (R,) what the model is told; float32, or float64 for float64 states.
+        step: (R,) chain step, on the host.
+        owner: (R,) which sample each row belongs to, on the host.
+        cond: Conditioning of each row, each tensor (R, ...).
+        plan: For `commit`; None in plain sampling.
+    """
+
+    x: Tensor
+    level: Tensor
+    step: Ints
+    owner: Ints
+    cond: dict[str, Tensor]
+    plan: Plan | None
+
+    def __len__(self) -> int:
+        return len(self.x)
+
+
+@dataclass(frozen=True, eq=False)
+class Info:
+    """What one round did. Depth counts from the root; per-depth entries start at depth 1.
+
+    Attributes:
+        owner: (B,) samples that took part.
+        step: (B,) step of their committed states before the round.
+        num_committed: (B,) states committed: accepted drafts and the recovered or bonus state.
+        num_drafts: Drafted states that were verified.
+        num_draft_rows: Rows evaluated.
+        num_draft_calls: Calls of a cheap model.
+        num_accepted: Drafts accepted.
+        num_recovered: States drawn from an excess after a rejection.
+        num_bonus: States drawn from the target itself after the last accepted draft.
+        tried_per_depth: (H,) samples whose path reached depth d - 1 and went on to try depth d.
+        accepted_per_depth: (H,) samples whose path reached depth d.
+        delta_per_depth: (H,) mean draft distance delta of the pair that decided on depth d, over
+            the nodes visited; NaN where none was.
+        states: (B, H + 1, D) committed states in order, entries past num_committed unused; None
+            unless recorded.
+        log_prob: (B, H + 1) float64 log-densities of these states under the target, 0 for
+            zero-noise steps; None unless recorded.
+    """
+
+    owner: Ints
+    step: Ints
+    num_committed: Ints
+    num_drafts: int
+    num_draft_rows: int
+    num_draft_calls: int
+    num_accepted: int
+    num_recovered: int
+    num_bonus: int
+    tried_per_depth: Ints
+    accepted_per_depth: Ints
+    delta_per_depth: NDArray[np.float64]
+    states: Tensor | None = field(default=None)
+    log_prob: NDArray[np.float64] | None = field(default=None)
