@@ -3,7 +3,8 @@ r"""What is held fixed along a draft.
 Let q be a quantity that is affine in the state and the prediction, :math:`q = u_n x + w_n f`.
 Freezing q means that its value at an evaluated node is used at every drafted node y of step m,
 whose kernel then reads :math:`N(a'_m y + b'_m q, \mathrm{std}_m^2 I)`; as a guess of the
-prediction, :math:`g = ((a'_m - a_m) y + b'_m q) / b_m`. With :math:`x = \alpha x_0 + \sigma \epsilon`:
+prediction, :math:`g = ((a'_m - a_m) y + b'_m q) / b_m`. With
+:math:`x = \alpha x_0 + \sigma \epsilon`:
 
 ========= =================== ================================= ====================
 frozen    q                   a'                                b'

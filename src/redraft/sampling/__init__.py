@@ -2,10 +2,11 @@
 
 from redraft.sampling.driver import Run, sample
 from redraft.sampling.errors import NonFiniteError, TargetError
+from redraft.sampling.info import Info
 from redraft.sampling.result import Result, Summary
 from redraft.sampling.sampler import Sampler
 from redraft.sampling.sequential import sequential
-from redraft.sampling.state import Info, Rows, State
+from redraft.sampling.state import Rows, State
 
 __all__ = [
     "Info",

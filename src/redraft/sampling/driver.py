@@ -13,10 +13,10 @@ from redraft.coupling.verifier import Verifier
 from redraft.draft.drafter import Denoiser, Drafter
 from redraft.execute import Executor, Local
 from redraft.sampling.errors import TargetError
+from redraft.sampling.info import Info
 from redraft.sampling.progress import Progress, reporting
 from redraft.sampling.result import Result, Summary
 from redraft.sampling.sampler import Sampler
-from redraft.sampling.state import Info
 from redraft.tree.tree import Tree
 
 __all__ = ["Run", "sample"]
@@ -45,7 +45,7 @@ class Run:
         self.denoiser = denoiser
         self.executor = executor or Local()
         self.progress = progress
-        self.summary = Summary()
+        self.summary = Summary(sampler.tree.height)
         self.rounds: list[Info] | None = [] if keep_rounds else None
         self.state = sampler.init(x_init)
         self._levels = len(sampler.steps.level)
@@ -184,5 +184,6 @@ def sample(
         device=device,
         record=trajectory,
         log_prob=log_prob,
+        delta=rounds,
     )
     return Run(sampler, denoiser, executor, progress, x_init, rounds).finish()

@@ -29,7 +29,7 @@ class Lookahead(NamedTuple):
     Attributes:
         first: (B,) first step of each sample's block.
         normal: (B, S, D) draft noises in the state dtype.
-        coin: (B, S) float64 uniforms of the decisions.
+        coin: (B, S + 1) float64 uniforms of the decisions of steps first-1..first+S-1.
     """
 
     first: Ints
@@ -52,9 +52,11 @@ class Lookahead(NamedTuple):
         return self.normal[sample, place]
 
     def coins(self, step: Ints, count: int) -> NDArray[np.float64]:
-        """Return the uniforms (B, count) of steps step..step+count-1."""
-        place = (step - self.first)[:, None] + np.arange(count)
-        return np.take_along_axis(self.coin, place, axis=1)
+        """Return the uniforms (B, count) of steps step..step+count-1; step may be first - 1."""
+        offset = step - self.first + 1
+        if len(offset) == 1:
+            return self.coin[:, int(offset[0]) : int(offset[0]) + count]
+        return np.take_along_axis(self.coin, offset[:, None] + np.arange(count), axis=1)
 
     def take(self, kept: Ints) -> Lookahead:
         """Return the block of the samples ``kept``."""
@@ -86,5 +88,6 @@ def look_ahead(
     size = max(count, min(_STEPS, _ENTRIES // max(batch * dim, 1)))
     ahead = step[:, None] + np.arange(size)
     normal = noise.normal(draft[:, None], ahead, 0, dim, like.device)
-    coin = noise.uniform(decide[:, None], ahead, 0)
+    around = np.maximum(step[:, None] + np.arange(-1, size), 0)
+    coin = noise.uniform(decide[:, None], around, 0)
     return Lookahead(step.copy(), normal.to(like.dtype), coin)

@@ -26,52 +26,60 @@ __all__ = ["plan"]
 
 def plan(sampler: Sampler, state: State) -> Rows:
     """Return the rows of the next round; see `Sampler.plan`."""
-    reach = np.minimum(sampler.steps.reach[state.step], sampler.tree.height)
-    limit = np.where(state.ready, reach, 0)
-    tree = sampler.tree.cut(int(limit.max()))
-    exists = tree.depth <= limit[:, None]
-    verify = state.ready | (reach == 0) if sampler.drafter.asks_root else np.ones_like(state.ready)
-    evaluated = exists
-    if sampler.drafter.asks_root:
+    steps, asks_root = sampler.steps, sampler.drafter.asks_root
+    reach = np.minimum(steps.reach[state.step], sampler.tree.height)
+    limit = reach if state.ready.all() else np.where(state.ready, reach, 0)
+    deepest = int(limit.max())
+    tree = sampler.tree.cut(deepest)
+    full = not asks_root and bool((limit == deepest).all())
+    verify = state.ready | (reach == 0) if asks_root else np.ones_like(state.ready)
+    if full:
+        evaluated = exists = np.ones((len(limit), len(tree)), dtype=bool)
+    else:
+        evaluated = exists = tree.depth <= limit[:, None]
+    if asks_root:
         evaluated = exists.copy()
         evaluated[:, 0] = ~state.ready
+    place = state.step[:, None] + tree.depth
+    place = place if full else np.minimum(place, steps.total - 1)
     attempt, drawn = state.attempt, state.drawn
     if not sampler.looks_ahead:  # else every step has its attempt 0 only
         attempt, drawn = _number(tree, state, exists)
     normals, coin, lookahead = _noise(sampler, state, tree, attempt)
-    draft = Draft(state.x.unsqueeze(1), torch.zeros_like(state.x).unsqueeze(1))
-    if len(tree) > 1:
-        call = partial(sampler.call_cheap, state.owner)
-        draft = sampler.draw(
-            Frontier(tree, state.step, state.x, normals, state.memory, state.ready, call)
-        )
-    sample, node = np.nonzero(evaluated)
-    if evaluated.all():
-        x = draft.x.reshape(len(sample), sampler.dim)
+    draft = _draft(sampler, state, tree, normals)
+    if full:
+        x, owner, step = draft.x, np.repeat(state.owner, len(tree)), place.reshape(-1)
     else:
+        sample, node = np.nonzero(evaluated)
         at = torch.from_numpy(np.stack((sample, node))).to(sampler.device)
-        x = draft.x[at[0], at[1]]
-    owner, step = state.owner[sample], state.step[sample] + tree.depth[node]
-    states, level, cond = sampler.place(x, owner, step)
-    return Rows(
-        x=states,
-        level=level,
-        step=step,
-        owner=owner,
-        cond=cond,
-        plan=Plan(
-            tree=tree,
-            limit=limit,
-            exists=exists,
-            evaluated=evaluated,
-            verify=verify,
-            attempt=attempt,
-            drawn=drawn,
-            noise=normals,
-            coin=coin,
-            draft=draft,
-            lookahead=lookahead,
-        ),
+        x, owner, step = draft.x[at[0], at[1]], state.owner[sample], place[sample, node]
+    states, level, cond = sampler.place(x.reshape(len(owner), sampler.dim), owner, step)
+    depth_limit = limit if full else np.where(verify, limit, 0)
+    laid_out = Plan(
+        tree,
+        limit,
+        depth_limit,
+        place,
+        exists,
+        evaluated,
+        full,
+        verify,
+        attempt,
+        drawn,
+        normals,
+        coin,
+        draft,
+        lookahead,
+    )
+    return Rows(states, level, step, owner, cond, laid_out)
+
+
+def _draft(sampler: Sampler, state: State, tree: Tree, normals: torch.Tensor) -> Draft:
+    if len(tree) == 1:
+        return Draft(state.x.unsqueeze(1), state.x.new_zeros(1, 1, 1))
+    call = partial(sampler.call_cheap, state.owner)
+    return sampler.draw(
+        Frontier(tree, state.step, state.x, normals, state.memory, state.ready, call)
     )
 
 
@@ -105,8 +113,7 @@ def _noise(
     count = len(tree) - 1
     if sampler.looks_ahead:
         block = look_ahead(state.lookahead, draft, decide, state.step, count + 1, state.x)
-        coin = np.concatenate((np.full((len(attempt), 1), 0.5), block.coins(state.step, count)), 1)
-        return block.normals(state.step, count), coin, block
+        return block.normals(state.step, count), block.coins(state.step - 1, count + 1), block
     step = state.step[:, None] + tree.depth - 1
     step[:, 0] = 0
     serial = np.maximum(attempt, 0)

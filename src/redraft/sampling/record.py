@@ -10,13 +10,15 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from redraft.sampling.state import Info, Ints, Plan, State
+from redraft.sampling.info import Info
+from redraft.sampling.moments import Moments
+from redraft.sampling.outcome import Outcome
+from redraft.sampling.state import Ints, Plan, State
 
 if TYPE_CHECKING:
-    from redraft.sampling.commit import Moments, Outcome
     from redraft.sampling.sampler import Sampler
 
-__all__ = ["Recorder"]
+__all__ = ["Recorder", "record"]
 
 
 class Recorder(NamedTuple):
@@ -25,60 +27,52 @@ class Recorder(NamedTuple):
     Attributes:
         states: Whether committed states are recorded.
         log_prob: Whether their log-densities under the target are.
+        delta: Whether the distances at visited nodes are.
     """
 
     states: bool = False
     log_prob: bool = False
-
-    def info(
-        self,
-        sampler: Sampler,
-        state: State,
-        plan: Plan,
-        moments: Moments,
-        outcome: Outcome,
-        x: Tensor,
-    ) -> Info:
-        """Return what the round did; ``x`` (B, D) are the states after the committed paths."""
-        depth = plan.tree.depth[outcome.stop]
-        done = plan.verify
-        limit = np.where(done, plan.limit, -1)
-        levels = np.arange(1, sampler.tree.height + 1)
-        tried = ((depth[:, None] >= levels - 1) & (limit[:, None] >= levels)).sum(axis=0)
-        accepted = ((depth[:, None] >= levels) & done[:, None]).sum(axis=0)
-        recovered = int((outcome.kept > 0).sum())
-        states, log_prob = None, None
-        if self.states:
-            states = _path_states(sampler, plan, outcome, x)
-        if self.log_prob:
-            log_prob = _path_log_prob(sampler, state, plan, moments, outcome)
-        return Info(
-            owner=state.owner,
-            step=state.step,
-            num_committed=np.where(done, depth + 1, 0),
-            num_drafts=int((plan.exists.sum(axis=1) - 1)[done].sum()),
-            num_draft_rows=int(plan.evaluated.sum()),
-            num_draft_calls=plan.draft.calls,
-            num_accepted=int(depth[done].sum()),
-            num_recovered=recovered,
-            num_bonus=int(done.sum()) - recovered,
-            tried_per_depth=tried,
-            accepted_per_depth=accepted,
-            delta_per_depth=_delta_per_depth(plan, moments, outcome.stop, levels),
-            states=states,
-            log_prob=log_prob,
-        )
+    delta: bool = False
 
 
-def _delta_per_depth(plan: Plan, moments: Moments, stop: Ints, levels: Ints) -> NDArray[np.float64]:
-    """Return the mean distance of the pairs that decided on each depth."""
-    sample, node = np.nonzero(plan.tree.ancestor[stop])
+def record(
+    sampler: Sampler, state: State, plan: Plan, seen: Moments, result: Outcome, x: Tensor
+) -> Info:
+    """Return what the round did; ``x`` (B, D) are the states after the committed paths."""
+    depth = plan.tree.depth[result.stop]
+    wanted = sampler.record
+    done = plan.verify
+    everyone = bool(done.all())
+    return Info(
+        owner=state.owner,
+        step=state.step,
+        depth=depth if everyone else np.where(done, depth, -1),
+        limit=plan.limit if everyone else np.where(done, plan.limit, -1),
+        recovered=result.kept > 0,
+        height=sampler.tree.height,
+        num_drafts=plan.exists.size - len(done) if plan.full else _drafts(plan),
+        num_draft_rows=plan.evaluated.size if plan.full else int(plan.evaluated.sum()),
+        num_draft_calls=plan.draft.calls,
+        path_delta=_path_delta(sampler, plan, seen, result) if wanted.delta else None,
+        states=_path_states(sampler, plan, result, x) if wanted.states else None,
+        log_prob=_path_log_prob(sampler, plan, seen, result) if wanted.log_prob else None,
+    )
+
+
+def _drafts(plan: Plan) -> int:
+    return int((plan.exists.sum(axis=1) - 1)[plan.verify].sum())
+
+
+def _path_delta(
+    sampler: Sampler, plan: Plan, seen: Moments, result: Outcome
+) -> NDArray[np.float64]:
+    """Return the distances (B, H + 1) of the visited pairs that decided on a child."""
+    path = np.full((len(result.stop), sampler.tree.height + 1), np.nan)
+    sample, node = np.nonzero(plan.tree.ancestor[result.stop])
     depth = plan.tree.depth[node]
-    decides = depth < plan.limit[sample]
-    sample, node, depth = sample[decides], node[decides], depth[decides]
-    count = np.bincount(depth, minlength=len(levels))
-    total = np.bincount(depth, moments.delta.numpy()[sample, node], minlength=len(levels))
-    return np.divide(total, count, out=np.full(len(levels), np.nan), where=count > 0)
+    decides = depth < plan.depth_limit[sample]
+    path[sample[decides], depth[decides]] = seen.delta[sample[decides], node[decides]]
+    return path
 
 
 def _path_nodes(plan: Plan, stop: Ints) -> Ints:
@@ -91,17 +85,17 @@ def _path_nodes(plan: Plan, stop: Ints) -> Ints:
     return nodes
 
 
-def _path_states(sampler: Sampler, plan: Plan, outcome: Outcome, x: Tensor) -> Tensor:
+def _path_states(sampler: Sampler, plan: Plan, result: Outcome, x: Tensor) -> Tensor:
     """Return committed states (B, H + 1, D): accepted drafts, then the state after the path."""
-    nodes = torch.from_numpy(_path_nodes(plan, outcome.stop)).to(x.device)
+    nodes = torch.from_numpy(_path_nodes(plan, result.stop)).to(x.device)
     sample = torch.arange(len(nodes), device=x.device)
     states = torch.cat((plan.draft.x[sample[:, None], nodes], x.unsqueeze(1)), dim=1)
-    states[sample, torch.from_numpy(plan.tree.depth[outcome.stop]).to(x.device)] = x
+    states[sample, torch.from_numpy(plan.tree.depth[result.stop]).to(x.device)] = x
     return states
 
 
 def _path_log_prob(
-    sampler: Sampler, state: State, plan: Plan, moments: Moments, outcome: Outcome
+    sampler: Sampler, plan: Plan, seen: Moments, result: Outcome
 ) -> NDArray[np.float64]:
     r"""Return log Q of the committed states (B, H + 1).
 
@@ -112,16 +106,17 @@ def _path_log_prob(
     tree, steps = plan.tree, sampler.steps
     square = np.zeros(plan.exists.shape)
     square[:, 1:] = _square(plan.noise)
-    zeta, delta = moments.zeta.numpy(), moments.delta.numpy()
-    batch = np.arange(len(outcome.stop))
+    zeta, delta = seen.zeta, seen.delta
+    batch = np.arange(len(result.stop))
     above = np.maximum(tree.parent, 0)
     drafted = square - 2.0 * delta[:, above] * zeta + delta[:, above] ** 2
-    nodes = _path_nodes(plan, outcome.stop)
+    nodes = _path_nodes(plan, result.stop)
     distance = np.concatenate((np.take_along_axis(drafted, nodes, axis=1), drafted[:, :1]), axis=1)
-    kappa = outcome.kappa.numpy()
-    last = _square(outcome.noise) + 2.0 * kappa * zeta[batch, outcome.kept] + kappa**2
-    distance[batch, tree.depth[outcome.stop]] = last
-    place = np.minimum(state.step[:, None] + np.arange(distance.shape[1]), steps.total - 1)
+    kappa = result.kappa
+    last = _square(result.noise) + 2.0 * kappa * result.zeta + kappa**2
+    distance[batch, tree.depth[result.stop]] = last
+    first = plan.place[:, :1]
+    place = np.minimum(first + np.arange(distance.shape[1]), steps.total - 1)
     std = steps.std[place]
     noisy = std > 0
     spread = np.log(np.where(noisy, std, 1.0)) + 0.5 * math.log(2.0 * math.pi)

@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 from torch import Tensor
 
-from redraft.sampling.state import Info
+from redraft.sampling.info import Info
 
 __all__ = ["Result", "Summary"]
 
 Ints = NDArray[np.int64]
 
 
-@dataclass
 class Summary:
     """Counts over all rounds of a run; see `Info` for the words.
 
@@ -24,22 +23,52 @@ class Summary:
         num_drafts: Drafted states that were verified.
         num_draft_rows: Rows evaluated.
         num_draft_calls: Calls of a cheap model.
-        num_accepted: Drafts accepted.
         num_recovered: States drawn from an excess after a rejection.
-        num_bonus: States drawn from the target itself.
-        tried_per_depth: (H,) times depth d was tried, d = 1..H.
-        accepted_per_depth: (H,) times it was reached.
     """
 
-    num_rounds: int = 0
-    num_drafts: int = 0
-    num_draft_rows: int = 0
-    num_draft_calls: int = 0
-    num_accepted: int = 0
-    num_recovered: int = 0
-    num_bonus: int = 0
-    tried_per_depth: Ints = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
-    accepted_per_depth: Ints = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
+    def __init__(self, height: int = 0) -> None:
+        self.num_rounds = 0
+        self.num_drafts = 0
+        self.num_draft_rows = 0
+        self.num_draft_calls = 0
+        self.num_recovered = 0
+        self._size = height + 1
+        self._ends = np.zeros((self._size, self._size), dtype=np.int64)  # by depth and by limit
+
+    def add(self, info: Info) -> None:
+        """Count one round in."""
+        self.num_rounds += 1
+        self.num_drafts += info.num_drafts
+        self.num_draft_rows += info.num_draft_rows
+        self.num_draft_calls += info.num_draft_calls
+        self.num_recovered += int(np.count_nonzero(info.recovered))
+        if len(info.depth) == 1:
+            if info.depth[0] >= 0:
+                self._ends[info.depth[0], info.limit[0]] += 1
+            return
+        done = info.depth >= 0
+        np.add.at(self._ends, (info.depth[done], info.limit[done]), 1)
+
+    @property
+    def num_accepted(self) -> int:
+        """Drafts accepted."""
+        return int(self._ends.sum(axis=1) @ np.arange(self._size))
+
+    @property
+    def num_bonus(self) -> int:
+        """States drawn from the target itself."""
+        return int(self._ends.sum()) - self.num_recovered
+
+    @property
+    def tried_per_depth(self) -> Ints:
+        """(H,) times depth d was tried, d = 1..H."""
+        reached = [self._ends[d - 1 :, d:].sum() for d in range(1, self._size)]
+        return np.array(reached, dtype=np.int64)
+
+    @property
+    def accepted_per_depth(self) -> Ints:
+        """(H,) times depth d was reached, d = 1..H."""
+        return np.array([self._ends[d:].sum() for d in range(1, self._size)], dtype=np.int64)
 
     @property
     def acceptance_by_depth(self) -> list[float]:
@@ -48,22 +77,6 @@ class Summary:
             float(accepted / tried) if tried else float("nan")
             for accepted, tried in zip(self.accepted_per_depth, self.tried_per_depth, strict=True)
         ]
-
-    def add(self, info: Info) -> None:
-        """Count one round in."""
-        self.num_rounds += 1
-        self.num_drafts += info.num_drafts
-        self.num_draft_rows += info.num_draft_rows
-        self.num_draft_calls += info.num_draft_calls
-        self.num_accepted += info.num_accepted
-        self.num_recovered += info.num_recovered
-        self.num_bonus += info.num_bonus
-        if not len(self.tried_per_depth):
-            self.tried_per_depth = info.tried_per_depth.copy()
-            self.accepted_per_depth = info.accepted_per_depth.copy()
-        else:
-            self.tried_per_depth += info.tried_per_depth
-            self.accepted_per_depth += info.accepted_per_depth
 
 
 @dataclass(frozen=True, eq=False)

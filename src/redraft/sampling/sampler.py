@@ -27,9 +27,11 @@ from redraft.coupling.verifier import Verifier
 from redraft.draft.drafter import Denoiser, Drafter, Ints
 from redraft.sampling import noise, parts
 from redraft.sampling.arguments import check_chain, check_cond, check_count, check_shape, start
-from redraft.sampling.commit import Recorder, commit
+from redraft.sampling.commit import commit
+from redraft.sampling.info import Info
 from redraft.sampling.plan import plan
-from redraft.sampling.state import Info, Rows, State
+from redraft.sampling.record import Recorder
+from redraft.sampling.state import Rows, State
 from redraft.tree import grow
 from redraft.tree.tree import Tree
 
@@ -52,6 +54,7 @@ class Sampler:
         device: Where states live.
         record: Whether `Info` holds the committed states.
         log_prob: Whether `Info` holds their log-densities.
+        delta: Whether `Info` holds the draft distances at visited nodes.
 
     Raises:
         ValueError: If a name is unknown, or parts do not go together.
@@ -72,6 +75,7 @@ class Sampler:
         device: torch.device | str = "cpu",
         record: bool = False,
         log_prob: bool = False,
+        delta: bool = False,
     ) -> None:
         self.num = check_count(num)
         self.shape = check_shape(shape)
@@ -85,8 +89,11 @@ class Sampler:
         self.drafter = parts.drafter(drafter)
         parts.check_together(self.drafter, self.verifier, self.tree)
         self.cond = check_cond(cond, num, self.device)
-        self.record = Recorder(record, log_prob)
+        self.record = Recorder(record, log_prob, delta)
         self.init_std = chain.init_std
+        # levels are never rounded to half precision
+        single = self.state_dtype == torch.float32
+        self.level = self.steps.level.astype(np.float32 if single else np.float64)
         self.has_terminal = chain.terminal is not None
         self.keys = {
             stream: noise.stream_keys(self.seeds, stream)
@@ -134,17 +141,12 @@ class Sampler:
 
     def place(self, x: Tensor, owner: Ints, step: Ints) -> tuple[Tensor, Tensor, dict[str, Tensor]]:
         """Return states (R, D) as the model wants them: x, level and cond of every row."""
-        level = torch.from_numpy(self.steps.level[step]).to(self.device, self.level_dtype)
+        level = torch.from_numpy(self.level[step]).to(self.device)
         cond = {}
         if self.cond:
             index = torch.from_numpy(owner).to(self.device)
             cond = {key: value[index] for key, value in self.cond.items()}
         return x.to(self.dtype).reshape(len(x), *self.shape), level, cond
-
-    @property
-    def level_dtype(self) -> torch.dtype:
-        """Levels are never rounded to half precision."""
-        return torch.promote_types(self.dtype, torch.float32)
 
     def call_cheap(self, owner: Ints, denoiser: Denoiser, x: Tensor, step: Ints) -> Tensor:
         """Evaluate a cheap model at states (B, k, D) that stand at steps (B, k)."""

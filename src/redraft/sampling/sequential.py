@@ -61,7 +61,7 @@ def sequential(
     noisy_steps = steps.total - parts.has_terminal
     path = x.new_zeros(num, noisy_steps + 1, parts.dim) if trajectory else None
     density = torch.zeros(num, noisy_steps, dtype=torch.float64) if log_prob else None
-    levels = torch.from_numpy(steps.level).to(parts.device, parts.level_dtype)
+    levels = torch.from_numpy(parts.level).to(parts.device)
     draft, decide = parts.keys[noise.DRAFT], parts.keys[noise.DECIDE]
     sums: list[Tensor] = []
     owner, at, block = np.arange(num), np.zeros(num, dtype=np.int64), None
@@ -86,12 +86,14 @@ def sequential(
         if path is not None and noisy_steps == steps.total:
             path[:, noisy_steps] = x
     _check_finite(sums, parts)
+    summary = Summary()
+    summary.num_rounds, summary.num_draft_rows = steps.total, steps.total * num
     return Result(
         samples=x.reshape(num, *parts.shape),
         calls=np.full(num, steps.total),
         rows=np.full(num, steps.total),
         seeds=parts.seeds,
-        summary=Summary(num_rounds=steps.total, num_draft_rows=steps.total * num),
+        summary=summary,
         trajectory=None if path is None else path.reshape(num, -1, *parts.shape),
         log_prob=density,
     )

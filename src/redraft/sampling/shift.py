@@ -15,6 +15,8 @@ import torch
 from torch import Tensor
 
 from redraft.draft.drafter import Memory
+from redraft.sampling.gather import pick
+from redraft.sampling.outcome import Outcome
 from redraft.sampling.state import Bools, Ints, Plan, State
 from redraft.tree.tree import Tree
 
@@ -30,8 +32,7 @@ def shift(
     plan: Plan,
     f: Tensor,
     finite: Bools,
-    stop: Ints,
-    kept: Ints,
+    result: Outcome,
     x: Tensor,
 ) -> State:
     """Return the state after a round.
@@ -42,23 +43,22 @@ def shift(
         plan: The round.
         f: (B, T, D) predictions.
         finite: (B, T) whether each is finite.
-        stop: (B,) last node of the committed path.
-        kept: (B,) rejected child that the new root replaces, 0 for none.
+        result: Where the committed paths end, and which child is kept.
         x: (B, D) new committed states.
     """
-    depth = plan.tree.depth[stop]
-    moved = np.where(plan.verify, depth + 1, 0)
-    step = state.step + moved
-    attempt = _attempts(sampler, plan, kept)
-    drawn = _advance(plan.drawn, moved)
-    memory, ready = _remember(sampler, state, plan, f, finite, stop, kept)
-    calls, rows = state.calls.copy(), state.rows.copy()
-    calls[state.owner] += plan.evaluated.any(axis=1)
-    rows[state.owner] += plan.evaluated.sum(axis=1)
+    moved = plan.tree.depth[result.stop] + 1
     if not plan.verify.all():
+        moved = np.where(plan.verify, moved, 0)
         hold = torch.from_numpy(~plan.verify).to(x.device).unsqueeze(-1)
         x = torch.where(hold, state.x, x)
-    over = step == sampler.steps.total
+    attempt, drawn = state.attempt, state.drawn
+    if not sampler.looks_ahead:  # else every step has its attempt 0 only
+        attempt, drawn = _attempts(sampler, plan, result.kept), _advance(plan.drawn, moved)
+    memory, ready = _remember(sampler, state, plan, f, finite, result)
+    calls, rows = state.calls.copy(), state.rows.copy()
+    calls[state.owner] += 1 if plan.full else plan.evaluated.any(axis=1)
+    rows[state.owner] += len(plan.tree) if plan.full else plan.evaluated.sum(axis=1)
+    step = state.step + moved
     after = State(
         state.owner,
         step,
@@ -72,14 +72,15 @@ def shift(
         calls,
         rows,
     )
+    over = step == sampler.steps.total
     return _retire(after, over) if over.any() else after
 
 
 def _attempts(sampler: Sampler, plan: Plan, kept: Ints) -> Ints:
     """Return the serial numbers of the noises kept for the next tree, -1 where none is."""
     shape = (len(kept), len(sampler.tree))
-    if not sampler.drafter.keeps_noise or sampler.looks_ahead or not kept.any():
-        return np.full(shape, -1)  # with noises looked ahead, every step has only its attempt 0
+    if not sampler.drafter.keeps_noise or not kept.any():
+        return np.full(shape, -1)
     source = sampler.tree.subtree[kept]
     source = np.where(source < len(plan.tree), source, -1)
     found = (source >= 0) & (kept > 0)[:, None]
@@ -96,27 +97,23 @@ def _advance(drawn: Ints, moved: Ints) -> Ints:
 
 
 def _remember(
-    sampler: Sampler, state: State, plan: Plan, f: Tensor, finite: Bools, stop: Ints, kept: Ints
+    sampler: Sampler, state: State, plan: Plan, f: Tensor, finite: Bools, result: Outcome
 ) -> tuple[Memory | None, Bools]:
     """Return the predictions that serve as guesses in the next round."""
     drafter, tree = sampler.drafter, plan.tree
     if drafter.asks_root:  # either this round has asked at the root, or the next one will
         x = state.x.unsqueeze(1) if drafter.keeps_state else None
         asked = ~plan.verify
-        if not asked.any():
-            return state.memory, asked
-        return Memory(f[:, :1], x, state.step[:, None]), asked
-    base = np.where(kept > 0, kept, stop)
-    nodes = drafter.recall(sampler.tree, stop, base, plan.limit)
+        return (Memory(f[:, :1], x, state.step[:, None]) if asked.any() else state.memory), asked
+    base = np.where(result.kept > 0, result.kept, result.stop)
+    nodes = drafter.recall(sampler.tree, result.stop, base, plan.limit)
     if nodes is None:
         return None, state.ready
     if not finite.all():
-        nodes = _finite_above(tree, finite)[np.arange(len(nodes))[:, None], nodes]
-    sample = torch.arange(len(nodes), device=f.device)[:, None]
-    at = sample, torch.from_numpy(nodes).to(f.device)
-    x = plan.draft.x[at] if drafter.keeps_state else None
-    step = np.minimum(state.step[:, None] + tree.depth[nodes], sampler.steps.total - 1)
-    return Memory(f[at], x, step), np.ones_like(state.ready)
+        nodes = np.take_along_axis(_finite_above(tree, finite), nodes, axis=1)
+    x = pick(plan.draft.x, nodes) if drafter.keeps_state else None
+    step = np.take_along_axis(plan.place, nodes, axis=1) if drafter.keeps_state else nodes
+    return Memory(pick(f, nodes), x, step), np.ones_like(state.ready)
 
 
 def _finite_above(tree: Tree, finite: Bools) -> Ints:

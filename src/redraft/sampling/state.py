@@ -1,8 +1,9 @@
-"""What a run is made of: its state between rounds, the rows of a round, and what a round did."""
+"""What a run is made of: its state between rounds, and the rows of a round."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,7 +13,7 @@ from redraft.draft.drafter import Draft, Memory
 from redraft.sampling.lookahead import Lookahead
 from redraft.tree.tree import Tree
 
-__all__ = ["Info", "Plan", "Rows", "State"]
+__all__ = ["Plan", "Rows", "State"]
 
 Ints = NDArray[np.int64]
 Bools = NDArray[np.bool_]
@@ -59,15 +60,17 @@ class State:
         return len(self.owner) == 0
 
 
-@dataclass(frozen=True, eq=False)
-class Plan:
+class Plan(NamedTuple):
     """What `commit` needs to know of the round that `plan` has laid out.
 
     Attributes:
         tree: Shape of the draft, cut to the deepest level that any sample needs.
         limit: (B,) depth of each sample's tree.
+        depth_limit: (B,) the same, 0 where the round does not verify.
+        place: (B, T) step of each node, at most the last one.
         exists: (B, T) nodes that exist.
         evaluated: (B, T) nodes that are rows of this round.
+        full: Whether all of them are.
         verify: (B,) whether the round verifies, or only asks the target at the root.
         attempt: (B, T) serial number of the noise that leads to each node.
         drawn: (B, H + 1) as in `State`, with this round's noises counted.
@@ -79,8 +82,11 @@ class Plan:
 
     tree: Tree
     limit: Ints
+    depth_limit: Ints
+    place: Ints
     exists: Bools
     evaluated: Bools
+    full: bool
     verify: Bools
     attempt: Ints
     drawn: Ints
@@ -112,43 +118,3 @@ class Rows:
 
     def __len__(self) -> int:
         return len(self.x)
-
-
-@dataclass(frozen=True, eq=False)
-class Info:
-    """What one round did. Depth counts from the root; per-depth entries start at depth 1.
-
-    Attributes:
-        owner: (B,) samples that took part.
-        step: (B,) step of their committed states before the round.
-        num_committed: (B,) states committed: accepted drafts and the recovered or bonus state.
-        num_drafts: Drafted states that were verified.
-        num_draft_rows: Rows evaluated.
-        num_draft_calls: Calls of a cheap model.
-        num_accepted: Drafts accepted.
-        num_recovered: States drawn from an excess after a rejection.
-        num_bonus: States drawn from the target itself after the last accepted draft.
-        tried_per_depth: (H,) samples whose path reached depth d - 1 and went on to try depth d.
-        accepted_per_depth: (H,) samples whose path reached depth d.
-        delta_per_depth: (H,) mean draft distance delta of the pair that decided on depth d, over
-            the nodes visited; NaN where none was.
-        states: (B, H + 1, D) committed states in order, entries past num_committed unused; None
-            unless recorded.
-        log_prob: (B, H + 1) float64 log-densities of these states under the target, 0 for
-            zero-noise steps; None unless recorded.
-    """
-
-    owner: Ints
-    step: Ints
-    num_committed: Ints
-    num_drafts: int
-    num_draft_rows: int
-    num_draft_calls: int
-    num_accepted: int
-    num_recovered: int
-    num_bonus: int
-    tried_per_depth: Ints
-    accepted_per_depth: Ints
-    delta_per_depth: NDArray[np.float64]
-    states: Tensor | None = field(default=None)
-    log_prob: NDArray[np.float64] | None = field(default=None)
