@@ -11,8 +11,12 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
+
+from redraft.coupling.pair import Floats
 
 __all__ = ["CategoricalPair"]
 
@@ -28,19 +32,28 @@ class CategoricalPair(NamedTuple):
     p: Tensor
     q: Tensor
 
-    def log_ratio(self, child: Tensor) -> Tensor:
-        """Return log(q / p) at the tokens ``child`` (..., K), int64; p must be positive there."""
-        return torch.log(self.q.gather(-1, child)) - torch.log(self.p.gather(-1, child))
+    def log_ratio(self, child: NDArray[np.int64]) -> Floats:
+        """Return log(q / p) at the tokens ``child`` (..., K); p must be positive there."""
+        token = torch.from_numpy(child).to(self.p.device)
+        ratio = torch.log(self.q.gather(-1, token)) - torch.log(self.p.gather(-1, token))
+        return _host(ratio)
 
-    def excess(self, rho: Tensor, lam: Tensor) -> Tensor:
+    def excess(self, rho: Floats, lam: Floats) -> Floats:
         """Return the sum over the vocabulary of (rho q - lam p)_+, shape (...)."""
-        return self._surplus(rho, lam).sum(-1)
+        return _host(self._surplus(rho, lam).sum(-1))
 
-    def sample_excess(self, rho: Tensor, lam: Tensor, uniform: Tensor) -> Tensor:
+    def sample_excess(self, rho: Floats, lam: Floats, uniform: Floats) -> NDArray[np.int64]:
         """Return a token (...) of the law (rho q - lam p)_+ / excess, by inverse distribution."""
         mass = self._surplus(rho, lam).cumsum(-1)
-        goal = uniform.unsqueeze(-1) * mass[..., -1:]
-        return torch.searchsorted(mass, goal, right=True).squeeze(-1).clamp_max(mass.shape[-1] - 1)
+        goal = torch.as_tensor(uniform).to(mass).unsqueeze(-1) * mass[..., -1:]
+        token = torch.searchsorted(mass, goal, right=True).squeeze(-1)
+        return token.clamp_max(mass.shape[-1] - 1).cpu().numpy()
 
-    def _surplus(self, rho: Tensor, lam: Tensor) -> Tensor:
-        return (rho.unsqueeze(-1) * self.q - lam.unsqueeze(-1) * self.p).clamp_min(0.0)
+    def _surplus(self, rho: Floats, lam: Floats) -> Tensor:
+        weights = (torch.as_tensor(value).to(self.p).unsqueeze(-1) for value in (rho, lam))
+        of_q, of_p = weights
+        return (of_q * self.q - of_p * self.p).clamp_min(0.0)
+
+
+def _host(values: Tensor) -> Floats:
+    return values.to("cpu", torch.float64).numpy()

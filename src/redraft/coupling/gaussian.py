@@ -25,15 +25,18 @@ from __future__ import annotations
 import math
 from typing import NamedTuple
 
+import numpy as np
 import torch
-from torch import Tensor
+
+from redraft.coupling.pair import Floats
 
 __all__ = ["TINY", "GaussianPair"]
 
 TINY = 1e-10
 """Distances delta below this count as this: the two laws differ by less than 4e-11 in variation."""
 
-_NEWTON_STEPS = 60
+_FAR = 40.0
+_MOST_STEPS = 60
 _TOLERANCE = 1e-13
 
 
@@ -41,23 +44,23 @@ class GaussianPair(NamedTuple):
     """The pair at every node, reduced to one number.
 
     Attributes:
-        delta: Distance of the means in standard deviations, float64, any batch shape (...).
+        delta: Distance of the means in standard deviations, any batch shape (...).
     """
 
-    delta: Tensor
+    delta: Floats
 
-    def log_ratio(self, child: Tensor) -> Tensor:
+    def log_ratio(self, child: Floats) -> Floats:
         """Return delta (zeta - delta / 2) for the parts along ``child`` = zeta (..., K)."""
-        delta = self.delta.unsqueeze(-1)
-        return delta * torch.add(child, delta, alpha=-0.5)
+        delta = self.delta[..., None]
+        return delta * (child - 0.5 * delta)
 
-    def excess(self, rho: Tensor, lam: Tensor) -> Tensor:
+    def excess(self, rho: Floats, lam: Floats) -> Floats:
         """Return rho Phi(delta - c) - lam Phi(-c), clipped to [0, rho]."""
-        delta = self.delta.clamp_min(TINY)
-        mass = self._survival(delta, _edge(delta, rho, lam), rho, lam)
-        return torch.minimum(mass.clamp_min(0.0), rho)
+        delta = np.maximum(self.delta, TINY)
+        mass = _survival(delta, _edge(delta, rho, lam), rho, lam)
+        return np.minimum(np.maximum(mass, 0.0), rho)
 
-    def sample_excess(self, rho: Tensor, lam: Tensor, uniform: Tensor) -> Tensor:
+    def sample_excess(self, rho: Floats, lam: Floats, uniform: Floats) -> Floats:
         r"""Return the part along, zeta (...), by inverting the survival function.
 
         Solves S(zeta) = uniform * S(c) with Newton steps on log S, which is concave: from a start
@@ -69,39 +72,45 @@ class GaussianPair(NamedTuple):
             lam: Weight of the draft (...), non-negative.
             uniform: In (0, 1), shape (...).
         """
-        delta = self.delta.clamp_min(TINY)
-        edge = _edge(delta, rho, lam)
-        goal = uniform * self.excess(rho, lam)
-        goal = goal.clamp_min(torch.finfo(goal.dtype).tiny)
-        zeta = delta - torch.special.ndtri((goal / rho).clamp_max(1.0 - 1e-16))
-        low = torch.maximum(edge, delta - 40.0)
-        zeta = torch.maximum(zeta, low)
-        high = zeta
-        for _ in range(_NEWTON_STEPS):
-            mass = self._survival(delta, zeta, rho, lam)
+        delta = np.maximum(self.delta, TINY)
+        goal = np.maximum(uniform * self.excess(rho, lam), np.finfo(np.float64).tiny)
+        low = np.maximum(_edge(delta, rho, lam), delta - _FAR)
+        zeta = delta - _ndtri(np.minimum(goal / rho, 1.0 - 1e-16))
+        zeta = high = np.maximum(zeta, low)
+        for _ in range(_MOST_STEPS):
+            mass = _survival(delta, zeta, rho, lam)
             density = rho * _phi(zeta - delta) - lam * _phi(zeta)
             left = mass > goal  # the root lies to the right of zeta
-            low, high = torch.where(left, zeta, low), torch.where(left, high, zeta)
-            step = mass / density * torch.log(mass / goal)
-            trial = zeta + step
-            good = (trial >= low) & (trial <= high)
-            trial = torch.where(good, trial, 0.5 * (low + high))
-            done = (trial - zeta).abs() <= _TOLERANCE * (1.0 + zeta.abs())
-            zeta = trial
-            if bool(done.all()):
+            low, high = np.where(left, zeta, low), np.where(left, high, zeta)
+            with np.errstate(divide="ignore", invalid="ignore"):
+                trial = zeta + mass / density * np.log(mass / goal)
+            inside = (trial >= low) & (trial <= high)
+            trial = np.where(inside, trial, 0.5 * (low + high))
+            step, zeta = np.abs(trial - zeta), trial
+            if np.all(step <= _TOLERANCE * (1.0 + np.abs(zeta))):
                 break
         return zeta
 
-    @staticmethod
-    def _survival(delta: Tensor, zeta: Tensor, rho: Tensor, lam: Tensor) -> Tensor:
-        return rho * torch.special.ndtr(delta - zeta) - lam * torch.special.ndtr(-zeta)
+
+def _survival(delta: Floats, zeta: Floats, rho: Floats, lam: Floats) -> Floats:
+    """Return S(zeta), the mass of the excess density above zeta."""
+    return rho * _ndtr(delta - zeta) - lam * _ndtr(-zeta)
 
 
-def _edge(delta: Tensor, rho: Tensor, lam: Tensor) -> Tensor:
+def _edge(delta: Floats, rho: Floats, lam: Floats) -> Floats:
     """Return c, where the excess begins; -inf if lam = 0, +inf if rho = 0."""
-    edge = 0.5 * delta + (torch.log(lam) - torch.log(rho)) / delta
-    return torch.where(lam <= 0.0, -math.inf, torch.where(rho <= 0.0, math.inf, edge))
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        edge = 0.5 * delta + (np.log(lam) - np.log(rho)) / delta
+    return np.where(lam <= 0.0, -np.inf, np.where(rho <= 0.0, np.inf, edge))
 
 
-def _phi(z: Tensor) -> Tensor:
-    return torch.exp(-0.5 * z * z) / math.sqrt(2.0 * math.pi)
+def _phi(z: Floats) -> Floats:
+    return np.exp(-0.5 * z * z) / math.sqrt(2.0 * math.pi)
+
+
+def _ndtr(z: Floats) -> Floats:
+    return torch.special.ndtr(torch.as_tensor(z)).numpy()
+
+
+def _ndtri(mass: Floats) -> Floats:
+    return torch.special.ndtri(torch.as_tensor(mass)).numpy()

@@ -27,15 +27,16 @@ References:
 from __future__ import annotations
 
 import numpy as np
-import torch
 from numpy.typing import NDArray
-from torch import Tensor
 
-from redraft.coupling.pair import Pair
+from redraft.coupling.pair import Floats, Pair
 from redraft.coupling.verifier import Verdict
 from redraft.tree.tree import Tree
 
-__all__ = ["Greedy"]
+__all__ = ["LARGEST", "Greedy"]
+
+LARGEST = 700.0
+"""Log-ratios are cut here, below the overflow of exp; such a child is accepted anyway."""
 
 
 class Greedy:
@@ -51,45 +52,41 @@ class Greedy:
     max_width: int | None = None
 
     def walk(
-        self, tree: Tree, pair: Pair, log_ratio: Tensor, uniform: Tensor, limit: NDArray[np.int64]
+        self, tree: Tree, pair: Pair, log_ratio: Floats, uniform: Floats, limit: NDArray[np.int64]
     ) -> Verdict:
         """Accept, node by node, the first child whose coin falls below its chance."""
+        one = np.ones(len(uniform))
         if tree.width <= 1:
-            chance = torch.exp(log_ratio[..., 0]).roll(1, dims=1)
-            lam_all = None
-        else:
-            chance, lam_all = _chances(tree, pair, log_ratio)
-        accepted = (uniform < chance).cpu().numpy() & (tree.depth <= limit[:, None])
-        stop = _last(tree, accepted)
-        visited = tree.ancestor[stop]
-        one = uniform.new_ones(len(stop))
-        if lam_all is None:
-            return Verdict(stop, visited, one, one, chance)
-        batch = torch.arange(len(stop), device=one.device)
-        lam = lam_all[batch, torch.from_numpy(stop).to(one.device)]
-        return Verdict(stop, visited, one, lam, chance)
+            chance = np.ones(uniform.shape)
+            chance[:, 1:] = np.exp(np.minimum(log_ratio[:, :-1, 0], 0.0))
+            accepted = uniform[:, 1:] < chance[:, 1:]
+            run = np.logical_and.accumulate(accepted, axis=1).sum(axis=1)
+            stop = np.minimum(run, limit)
+            return Verdict(stop, tree.ancestor[stop], one, one, chance)
+        chance, lam = _chances(tree, pair, log_ratio)
+        stop = _last(tree, (uniform < chance) & (tree.depth <= limit[:, None]))
+        return Verdict(stop, tree.ancestor[stop], one, lam[np.arange(len(stop)), stop], chance)
 
 
-def _chances(tree: Tree, pair: Pair, log_ratio: Tensor) -> tuple[Tensor, Tensor]:
+def _chances(tree: Tree, pair: Pair, log_ratio: Floats) -> tuple[Floats, Floats]:
     """Return beta of every node (B, T) and lambda after all children of every node (B, T)."""
-    ratio = torch.exp(log_ratio)
-    gap = torch.ones_like(ratio[..., 0])
-    lam = torch.zeros_like(gap)
-    chance = torch.zeros_like(gap)
+    ratio = np.exp(np.minimum(log_ratio, LARGEST))
+    gap = np.ones(ratio.shape[:2])
+    lam, chance = np.zeros_like(gap), np.zeros_like(gap)
     for rank in range(tree.width):
-        has = torch.from_numpy(tree.child[:, rank] >= 0).to(gap.device)
-        child = torch.from_numpy(tree.child[tree.child[:, rank] >= 0, rank]).to(gap.device)
-        chance[:, child] = ((ratio[..., rank] - lam).clamp_min(0.0) / gap)[:, has]
-        lam = torch.where(has, lam + gap, lam)
-        missing = torch.minimum(pair.excess(torch.ones_like(lam), lam), gap)
-        gap = torch.where(has, missing, gap)
+        has = tree.child[:, rank] >= 0
+        surplus = np.maximum(ratio[:, has, rank] - lam[:, has], 0.0)
+        chance[:, tree.child[has, rank]] = np.divide(
+            surplus, gap[:, has], out=np.zeros_like(surplus), where=gap[:, has] > 0.0
+        )
+        lam = np.where(has, lam + gap, lam)
+        missing = np.minimum(pair.excess(np.ones_like(lam), lam), gap)
+        gap = np.where(has, missing, gap)
     return chance, lam
 
 
 def _last(tree: Tree, accepted: NDArray[np.bool_]) -> NDArray[np.int64]:
     """Return the last node (B,) of the path of first accepted children that starts at the root."""
-    if tree.width <= 1:
-        return np.logical_and.accumulate(accepted[:, 1:], axis=1).sum(axis=1)
     offered = accepted[:, np.maximum(tree.child, 0)] & (tree.child >= 0)
     first = np.take_along_axis(tree.child[None], offered.argmax(axis=2)[..., None], axis=2)[..., 0]
     chosen = np.zeros_like(accepted)

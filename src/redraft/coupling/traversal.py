@@ -35,11 +35,10 @@ References:
 from __future__ import annotations
 
 import numpy as np
-import torch
 from numpy.typing import NDArray
-from torch import Tensor
 
-from redraft.coupling.pair import Pair
+from redraft.coupling.greedy import LARGEST
+from redraft.coupling.pair import Floats, Pair
 from redraft.coupling.verifier import Verdict
 from redraft.tree.tree import Tree
 
@@ -55,48 +54,43 @@ class Traversal:
     max_width: int | None = None
 
     def walk(
-        self, tree: Tree, pair: Pair, log_ratio: Tensor, uniform: Tensor, limit: NDArray[np.int64]
+        self, tree: Tree, pair: Pair, log_ratio: Floats, uniform: Floats, limit: NDArray[np.int64]
     ) -> Verdict:
         """End the path at the first node in post-order whose coin succeeds."""
         scan = _chain if tree.width <= 1 else _tree
-        log_a, lam, gap = scan(tree, pair, log_ratio)
-        a = torch.exp(log_a)
-        cut = torch.from_numpy(tree.depth >= limit[:, None]).to(a.device)
-        chance = torch.where(cut, a, pair.excess(a, lam) / gap)
+        a, lam, gap = scan(tree, pair, log_ratio)
+        surplus = pair.excess(a, lam)
+        chance = np.divide(surplus, gap, out=np.ones_like(gap), where=gap > 0.0)
+        chance = np.where(tree.depth >= limit[:, None], a, chance)
         exists = tree.depth <= limit[:, None]
-        success = (uniform < chance).cpu().numpy() & exists
+        success = (uniform < chance) & exists
         success[:, 0] = True
         order = tree.postorder
         stop = order[success[:, order].argmax(axis=1)]
-        at = torch.arange(len(stop), device=a.device), torch.from_numpy(stop).to(a.device)
+        at = np.arange(len(stop)), stop
         return Verdict(stop, exists, a[at], lam[at], chance)
 
 
-def _chain(tree: Tree, pair: Pair, log_ratio: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-    """Return log a, lambda and G_{K+1} (each (B, T)) of a chain by a scan."""
-    total = torch.cumsum(log_ratio[..., 0], dim=1).roll(1, dims=1)
-    total[:, 0] = 0.0
-    log_a = total - torch.cummax(total, dim=1).values
-    a = torch.exp(log_a)
-    inner = torch.from_numpy(tree.child[:, 0] >= 0).to(a)
-    lam = inner.expand_as(a)
-    return log_a, lam, 1.0 - inner * a + inner * pair.excess(a, lam)
+def _chain(tree: Tree, pair: Pair, log_ratio: Floats) -> tuple[Floats, Floats, Floats]:
+    """Return a, lambda and G_{K+1} (each (B, T)) of a chain by a scan."""
+    total = np.zeros(log_ratio.shape[:2])
+    np.cumsum(log_ratio[:, :-1, 0], axis=1, out=total[:, 1:])
+    a = np.exp(total - np.maximum.accumulate(total, axis=1))
+    lam = np.broadcast_to((tree.child[:, 0] >= 0).astype(np.float64), a.shape)
+    return a, lam, 1.0 + lam * (pair.excess(a, lam) - a)
 
 
-def _tree(tree: Tree, pair: Pair, log_ratio: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-    """Return log a, lambda and G_{K+1} (each (B, T)), level by level and child by child."""
-    log_a = torch.zeros_like(log_ratio[..., 0])
-    lam = torch.zeros_like(log_a)
-    gap = torch.ones_like(log_a)
+def _tree(tree: Tree, pair: Pair, log_ratio: Floats) -> tuple[Floats, Floats, Floats]:
+    """Return a, lambda and G_{K+1} (each (B, T)), level by level and child by child."""
+    ratio = np.exp(np.minimum(log_ratio, LARGEST))
+    a = np.ones(ratio.shape[:2])
+    lam, gap = np.zeros_like(a), np.ones_like(a)
     for depth in range(tree.height):
         for rank in range(tree.width):
-            above = np.nonzero((tree.depth == depth) & (tree.child[:, rank] >= 0))[0]
-            u = torch.from_numpy(above).to(log_a.device)
-            child = torch.from_numpy(tree.child[above, rank]).to(log_a.device)
-            reach = torch.exp(log_a[:, u] + log_ratio[:, u, rank])
-            share = (reach - lam[:, u]).clamp_min(0.0) / gap[:, u]
-            log_a[:, child] = torch.log(share.clamp_max(1.0))
+            u = np.nonzero((tree.depth == depth) & (tree.child[:, rank] >= 0))[0]
+            surplus = np.maximum(a[:, u] * ratio[:, u, rank] - lam[:, u], 0.0)
+            share = np.divide(surplus, gap[:, u], out=np.ones_like(surplus), where=gap[:, u] > 0.0)
+            a[:, tree.child[u, rank]] = np.minimum(share, 1.0)
             lam[:, u] += gap[:, u]
-            a = torch.exp(log_a)
             gap[:, u] = (1.0 - a + pair.excess(a, lam))[:, u]
-    return log_a, lam, gap
+    return a, lam, gap

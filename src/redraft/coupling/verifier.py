@@ -7,14 +7,12 @@ of the pair are all it uses.
 
 from __future__ import annotations
 
-from typing import NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
-import torch
 from numpy.typing import NDArray
-from torch import Tensor
 
-from redraft.coupling.pair import Pair
+from redraft.coupling.pair import Floats, Pair
 from redraft.tree.tree import Tree
 
 __all__ = ["Verdict", "Verifier", "offered"]
@@ -27,7 +25,7 @@ class Verdict(NamedTuple):
         stop: (B,) node where the committed path ends. The state after it is a bonus, y ~ Q, if the
             node has no children here, else recovered, y ~ (rho Q - lam P)_+ / excess(rho, lam).
         visited: (B, T) nodes whose target prediction had a part in the decision.
-        rho: (B,) float64 weight of the target in the recovered law.
+        rho: (B,) weight of the target in the recovered law.
         lam: (B,) float64 weight of the draft in it.
         chance: (B, T) probability of each node's coin (greedy: that the node is accepted, given
             that it is tried; traversal: that the path ends there, given that it is asked). May
@@ -36,9 +34,9 @@ class Verdict(NamedTuple):
 
     stop: NDArray[np.int64]
     visited: NDArray[np.bool_]
-    rho: Tensor
-    lam: Tensor
-    chance: Tensor
+    rho: Floats
+    lam: Floats
+    chance: Floats
 
 
 class Verifier(Protocol):
@@ -53,7 +51,7 @@ class Verifier(Protocol):
     """Largest number of children per node that the rule is valid for; None: any."""
 
     def walk(
-        self, tree: Tree, pair: Pair, log_ratio: Tensor, uniform: Tensor, limit: NDArray[np.int64]
+        self, tree: Tree, pair: Pair, log_ratio: Floats, uniform: Floats, limit: NDArray[np.int64]
     ) -> Verdict:
         """Decide where the committed path ends.
 
@@ -61,17 +59,24 @@ class Verifier(Protocol):
             tree: Shape of the draft, T nodes, at most K children each.
             pair: Draft and target law at every node, batch shape (B, T).
             log_ratio: (B, T, K) log dQ/dP of each node's children, in drafting order.
-            uniform: (B, T) float64 coin of each node, in (0, 1), independent of every draft noise.
+            uniform: (B, T) coin of each node, in (0, 1), independent of every draft noise.
             limit: (B,) depth at which each sample's tree is cut off; deeper nodes do not exist.
         """
         ...
 
 
-def offered(tree: Tree, values: Tensor) -> Tensor:
-    """Gather values of nodes (B, T) into values of each node's children (B, T, K).
+def offered(tree: Tree, incoming: NDArray[Any]) -> NDArray[Any]:
+    """Gather what leads to each node into what each node offers, its children in drafting order.
 
-    Places without a child hold the root's value; callers mask them.
+    Args:
+        tree: Shape of the draft, T nodes, at most K children each.
+        incoming: (B, T - 1, ...) values of nodes 1..T-1; a chain may have one more, for the child
+            that its leaf would have had.
+
+    Returns:
+        (B, T, K, ...) values of the children; where there is no child, some other node's.
     """
-    if tree.width <= 1:
-        return torch.roll(values, -1, dims=1).unsqueeze(-1)
-    return values[:, torch.from_numpy(np.maximum(tree.child, 0)).to(values.device)]
+    if tree.width <= 1 and incoming.shape[1] == len(tree):
+        return incoming[:, :, None]
+    slots = np.clip(tree.child - 1, 0, max(incoming.shape[1] - 1, 0))
+    return incoming[:, slots]

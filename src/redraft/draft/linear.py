@@ -21,6 +21,7 @@ from torch import Tensor
 from redraft.chain.steps import Steps
 from redraft.draft.drafter import Draft, Frontier, Memory
 from redraft.draft.freeze import Frozen, freeze_table
+from redraft.draft.gather import column
 from redraft.tree.tree import Tree
 
 __all__ = ["LinearDraft"]
@@ -43,83 +44,79 @@ class LinearDraft:
         """
         self._frozen = freeze_table(freeze, steps)
         self._direct = freeze == "x0"
-        carry, push, pull = _windows(steps, self._frozen, tree.height)
-        self._carry = torch.from_numpy(carry).to(device, dtype).unsqueeze(-1)
-        self._push = torch.from_numpy(push).to(device, dtype)
-        self._pull = torch.from_numpy(pull).to(device, dtype)
-        self._pull_all = torch.from_numpy(pull.sum(axis=2)).to(device, dtype).unsqueeze(-1)
         self._steps = steps
+        self._levels = tree.height + 1
+        carry, push, pull = _windows(steps, self._frozen, tree.height)
+        one = np.concatenate((carry, pull.sum(axis=2, keepdims=True), push), axis=2)
+        each = np.concatenate((carry, pull, push), axis=2)
+        self._tables = [torch.from_numpy(table).to(device, dtype) for table in (one, each)]
 
     def __call__(self, frontier: Frontier) -> Draft:
         """Return the drafted states and the guesses (B, T, D) or (B, 1, D)."""
         tree, root, memory = frontier.tree, frontier.root.unsqueeze(1), frontier.memory
         if memory is None or len(tree) == 1:
             return Draft(root, torch.zeros_like(root))
-        at = torch.from_numpy(frontier.step).to(root.device)
         quantity = self._quantity(memory)
-        x = self._table(self._carry, at, tree) * root
-        if quantity.shape[1] == 1:
-            x = torch.addcmul(x, self._table(self._pull_all, at, tree), quantity)
-        else:
+        each = quantity.shape[1] > 1
+        if each and quantity.shape[1] > len(tree):
             quantity = quantity[:, : len(tree)]
-            x = torch.baddbmm(x, self._square(self._pull, at, tree), quantity)
-        x = torch.baddbmm(x, self._square(self._push, at, tree)[:, :, 1:], frontier.noise)
+        at = torch.from_numpy(frontier.step).to(root.device)
+        factors = self._tables[each].index_select(0, at)
+        if tree.width > 1 or len(tree) < self._levels:
+            factors = self._by_node(factors, tree, each, frontier.noise.shape[1])
+        x = torch.bmm(factors, torch.cat((root, quantity, frontier.noise), dim=1))
         return Draft(x, quantity if self._direct else self._guess(frontier, x, quantity))
 
     def _quantity(self, memory: Memory) -> Tensor:
         if self._direct or memory.x is None:
             return memory.f
-        of_x = _column(self._frozen.of_x[memory.step], memory.f)
-        of_f = _column(self._frozen.of_f[memory.step], memory.f)
+        of_x = column(self._frozen.of_x[memory.step], memory.f)
+        of_f = column(self._frozen.of_f[memory.step], memory.f)
         return torch.addcmul(of_x * memory.x, of_f, memory.f)
 
     def _guess(self, frontier: Frontier, x: Tensor, quantity: Tensor) -> Tensor:
         place = np.minimum(frontier.step[:, None] + frontier.tree.depth, self._steps.total - 1)
-        guess_x = _column(self._frozen.guess_x[place], x)
-        guess_q = _column(self._frozen.guess_q[place], x)
+        guess_x = column(self._frozen.guess_x[place], x)
+        guess_q = column(self._frozen.guess_q[place], x)
         return torch.addcmul(guess_x * x, guess_q, quantity)
 
-    def _table(self, table: Tensor, at: Tensor, tree: Tree) -> Tensor:
-        """Return coefficients (B, T, 1) by the root's step and the node's depth."""
-        rows = table[at]
+    def _by_node(self, factors: Tensor, tree: Tree, each: bool, noises: int) -> Tensor:
+        """Turn factors by depth (B, H + 1, ...) into factors by node, zero off the path."""
+        levels, size = self._levels, len(tree)
+        pulls = levels if each else 1
         if tree.width <= 1:
-            return rows[:, : len(tree)]
-        return rows[:, torch.from_numpy(tree.depth).to(at.device)]
-
-    def _square(self, table: Tensor, at: Tensor, tree: Tree) -> Tensor:
-        """Return coefficients (B, T, T) by the root's step and two nodes, zero off the path."""
-        rows = table[at]
-        if tree.width <= 1:
-            return rows[:, : len(tree), : len(tree)]
-        depth = torch.from_numpy(tree.depth).to(at.device)
-        on_path = torch.from_numpy(tree.ancestor).to(rows)
-        return rows[:, depth][:, :, depth] * on_path
+            columns = [range(1 + (size if each else 1)), range(1 + pulls, 1 + pulls + noises)]
+            keep = torch.tensor([k for part in columns for k in part], device=factors.device)
+            return factors[:, :size].index_select(2, keep)
+        depth = torch.from_numpy(tree.depth).to(factors.device)
+        on_path = torch.from_numpy(tree.ancestor).to(factors)
+        by_node = factors.index_select(1, depth)
+        pull = by_node[:, :, 1 : 1 + pulls]
+        if each:
+            pull = pull.index_select(2, depth) * on_path
+        push = by_node[:, :, 1 + pulls :].index_select(2, depth[1:] - 1) * on_path[:, 1:]
+        return torch.cat((by_node[:, :, :1], pull, push), dim=2)
 
 
 def _windows(
     steps: Steps, frozen: Frozen, height: int
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return carry (N, H+1), push and pull (N, H+1, H+1) in float64.
+    """Return carry (N, H+1, 1), push and pull (N, H+1, H+1) in float64.
 
-    ``push[n, j, k]`` is what the incoming noise of depth k adds at depth j >= k, ``pull[n, j, k]``
-    what the guess at depth k adds at depth j > k. Steps past the end are padded with the identity;
-    nodes there are never evaluated.
+    ``push[n, j, k]`` is what the noise of step n + k adds at depth j > k, ``pull[n, j, k]`` what the
+    guess at depth k adds there. Steps past the end are padded with the identity; nodes there are
+    never evaluated.
     """
     total, levels = steps.total, height + 1
     a = np.concatenate((frozen.a, np.ones(levels)))
     b = np.concatenate((frozen.b, np.zeros(levels)))
     std = np.concatenate((steps.std, np.zeros(levels)))
-    carry = np.ones((total, levels))
+    carry = np.ones((total, levels, 1))
     push, pull = np.zeros((2, total, levels, levels))
     for j in range(height):
         now = np.arange(total) + j
-        carry[:, j + 1] = a[now] * carry[:, j]
-        push[:, j + 1] = a[now, None] * push[:, j]
-        pull[:, j + 1] = a[now, None] * pull[:, j]
-        push[:, j + 1, j + 1] = std[now]
+        for factor in (carry, push, pull):
+            factor[:, j + 1] = a[now, None] * factor[:, j]
+        push[:, j + 1, j] = std[now]
         pull[:, j + 1, j] = b[now]
     return carry, push, pull
-
-
-def _column(values: np.ndarray, like: Tensor) -> Tensor:
-    return torch.from_numpy(values).to(like.device, like.dtype).unsqueeze(-1)

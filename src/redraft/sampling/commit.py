@@ -10,9 +10,9 @@ from torch import Tensor
 
 from redraft.coupling import GaussianPair, offered
 from redraft.coupling.verifier import Verdict
+from redraft.draft.gather import column, pick
 from redraft.sampling.arguments import check_prediction
 from redraft.sampling.errors import NonFiniteError
-from redraft.sampling.gather import column, pick
 from redraft.sampling.info import Info
 from redraft.sampling.moments import Moments, moments
 from redraft.sampling.outcome import Outcome, outcome
@@ -32,8 +32,9 @@ def commit(sampler: Sampler, state: State, rows: Rows, f: Tensor) -> tuple[State
     if plan is None:
         raise ValueError("rows has no plan: pass the rows that `plan` returned")
     f = _by_node(sampler, state, plan, check_prediction(f, rows.x))
-    seen = moments(sampler, state, plan, f)
-    verdict = _verdict(sampler, plan, seen)
+    with np.errstate(invalid="ignore", over="ignore"):
+        seen = moments(sampler, plan, f)
+        verdict = _verdict(sampler, plan, seen)
     finite = np.isfinite(seen.delta)
     if not finite.all():
         _check_finite(sampler, state, plan, f, verdict, finite)
@@ -59,29 +60,23 @@ def _by_node(sampler: Sampler, state: State, plan: Plan, f: Tensor) -> Tensor:
 
 
 def _verdict(sampler: Sampler, plan: Plan, seen: Moments) -> Verdict:
-    pair = GaussianPair(torch.from_numpy(seen.delta))
-    log_ratio = pair.log_ratio(offered(plan.tree, torch.from_numpy(seen.zeta)))
-    coin = torch.from_numpy(plan.coin)
-    return sampler.verifier.walk(plan.tree, pair, log_ratio, coin, plan.depth_limit)
+    pair = GaussianPair(seen.delta)
+    log_ratio = pair.log_ratio(offered(plan.tree, seen.zeta))
+    return sampler.verifier.walk(plan.tree, pair, log_ratio, plan.coin, plan.depth_limit)
 
 
 def _next(
     sampler: Sampler, state: State, plan: Plan, f: Tensor, seen: Moments, result: Outcome
 ) -> Tensor:
     """Return the states (B, D) after the committed paths; see `redraft.sampling.outcome`."""
-    stop, steps = result.stop, sampler.steps
-    place = state.step + plan.tree.depth[stop]
+    stop, steps, batch = result.stop, sampler.steps, np.arange(len(result.stop))
+    place = plan.place[batch, stop]
     std = steps.std[place]
-    bend = std * result.kappa * seen.sign[np.arange(len(stop)), stop]
-    a, b, spread, bend = column(np.stack((steps.a[place], steps.b[place], std, bend)), state.x)
-    f_stop = pick(f, stop)
-    x = torch.addcmul(a * pick(plan.draft.x, stop), b, f_stop)
+    bend = std * result.kappa * seen.sign[batch, stop]
+    a, b, spread, bend = column(np.array((steps.a[place], steps.b[place], std, bend)), state.x)
+    x = torch.addcmul(a * pick(plan.draft.x, stop), b, pick(f, stop))
     x = torch.addcmul(x, spread, result.noise)
-    if not result.kept.any():
-        return x
-    guess = plan.draft.guess
-    gap = f_stop - (pick(guess, stop) if guess.shape[1] > 1 else guess[:, 0])
-    return torch.addcmul(x, bend, gap)
+    return torch.addcmul(x, bend, pick(seen.gap, stop))
 
 
 def _check_finite(

@@ -15,7 +15,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from redraft.sampling.state import Plan, State
+from redraft.sampling.state import Plan
 
 if TYPE_CHECKING:
     from redraft.sampling.sampler import Sampler
@@ -26,36 +26,30 @@ Floats = NDArray[np.float64]
 
 
 class Moments(NamedTuple):
-    """The pair at every node; host arrays.
+    """The pair at every node; host arrays, except the vectors they come from.
 
     Attributes:
+        gap: (B, T, D) prediction less guess, f - g.
         delta: (B, T) distance of the means in standard deviations; 0 on zero-noise steps.
-        zeta: (B, T) part along of each node's incoming noise; 0 for the root.
+        zeta: (B, S) part along of the noises of `Plan`, each seen from the node it leads on from.
         sign: (B, T) sign of b over the norm of f - g, 0 if that is 0: e is sign (f - g).
     """
 
+    gap: Tensor
     delta: Floats
     zeta: Floats
     sign: Floats
 
 
-def moments(sampler: Sampler, state: State, plan: Plan, f: Tensor) -> Moments:
+def moments(sampler: Sampler, plan: Plan, f: Tensor) -> Moments:
     """Reduce predictions (B, T, D), guesses and noises to `Moments`."""
     tree = plan.tree
     gap = f - plan.draft.guess
-    square = (gap * gap).sum(-1, dtype=torch.float64).cpu().numpy()
-    norm = np.sqrt(square)
+    square = (gap * gap).sum(-1, dtype=torch.float64)
+    above = gap if tree.width <= 1 else gap[:, torch.from_numpy(tree.parent[1:])]
+    inner = (above * plan.noise).sum(-1, dtype=torch.float64)
+    norm, along = np.sqrt(square.cpu().numpy()), inner.cpu().numpy()
     pull = sampler.steps.pull[plan.place]
     sign = np.divide(np.sign(pull), norm, out=np.zeros_like(norm), where=norm > 0.0)
-    with np.errstate(invalid="ignore"):
-        delta = norm * np.abs(pull)
-    zeta = np.zeros_like(norm)
-    if len(tree) > 1:
-        if tree.width <= 1:
-            above, scale = gap[:, :-1], sign[:, :-1]
-        else:
-            above, scale = gap[:, torch.from_numpy(tree.parent[1:])], sign[:, tree.parent[1:]]
-        inner = (above * plan.noise).sum(-1, dtype=torch.float64).cpu().numpy()
-        with np.errstate(invalid="ignore"):
-            zeta[:, 1:] = inner * scale
-    return Moments(delta, zeta, sign)
+    zeta = along * (sign if tree.width <= 1 else sign[:, tree.parent[1:]])
+    return Moments(gap, norm * np.abs(pull), zeta, sign)

@@ -22,8 +22,8 @@ from torch import Tensor
 
 from redraft.coupling import GaussianPair
 from redraft.coupling.verifier import Verdict
-from redraft.sampling import noise
-from redraft.sampling.gather import pick
+from redraft.draft.gather import pick
+from redraft.sampling import noise as keyed
 from redraft.sampling.moments import Moments
 from redraft.sampling.state import Ints, Plan, State
 
@@ -43,7 +43,7 @@ class Outcome(NamedTuple):
         kept: (B,) rejected child that the recovered state replaces; 0 if there is none (a bonus).
         noise: (B, D) noise z of the state after the path.
         kappa: (B,) change of its part along.
-        zeta: (B,) part along of the kept child's noise; 0 for a bonus.
+        zeta: (B,) part along of the kept child's noise; of no meaning for a bonus.
     """
 
     stop: Ints
@@ -53,47 +53,49 @@ class Outcome(NamedTuple):
     zeta: Floats
 
 
-def outcome(
-    sampler: Sampler, state: State, plan: Plan, verdict: Verdict, moments: Moments
-) -> Outcome:
+def outcome(sampler: Sampler, state: State, plan: Plan, verdict: Verdict, seen: Moments) -> Outcome:
     """Draw the part along of recovered states, choose the kept child, fetch the noise."""
     stop, batch = verdict.stop, np.arange(len(verdict.stop))
     child = plan.tree.child[stop, 0]
     bonus = (plan.tree.depth[stop] == plan.depth_limit) | (child < 0)
     kept = np.where(bonus, 0, child)
+    if plan.tree.width <= 1:
+        zeta = seen.zeta[batch, stop]
+        kappa = -2.0 * zeta
+        if not sampler.verifier.reflects and not bonus.all():
+            delta = seen.delta[batch, stop]
+            kappa = _along(sampler, state, plan, verdict, delta) - zeta - delta
+        kappa = np.where(bonus, 0.0, kappa)
+        return Outcome(stop, kept, pick(plan.noise, stop), kappa, zeta)
     if bonus.all():
         none = np.zeros(len(stop))
         return Outcome(stop, kept, _fresh(sampler, state, plan, stop), none, none)
-    if sampler.verifier.reflects and plan.tree.width <= 1:
-        zeta = moments.zeta[batch, kept]
-        kappa = -2.0 * zeta
-    else:
-        delta = moments.delta[batch, stop]
-        along = _along(sampler, state, plan, verdict, delta)
-        kept = np.where(bonus, 0, _nearest(plan, stop, along, moments))
-        zeta = moments.zeta[batch, kept]
-        kappa = np.where(bonus, 0.0, along - zeta - delta)
-    old = pick(plan.noise, np.maximum(kept - 1, 0))
+    delta = seen.delta[batch, stop]
+    along = _along(sampler, state, plan, verdict, delta)
+    kept = np.where(bonus, 0, _nearest(plan, stop, along, seen))
+    slot = np.maximum(kept - 1, 0)
+    zeta = seen.zeta[batch, slot]
+    kappa = np.where(bonus, 0.0, along - zeta - delta)
+    noise = pick(plan.noise, slot)
     if bonus.any():
-        swap = torch.from_numpy(bonus).to(old.device).unsqueeze(-1)
-        old = torch.where(swap, _fresh(sampler, state, plan, stop), old)
-    return Outcome(stop, kept, old, kappa, zeta)
+        swap = torch.from_numpy(bonus).to(noise.device).unsqueeze(-1)
+        noise = torch.where(swap, _fresh(sampler, state, plan, stop), noise)
+    return Outcome(stop, kept, noise, kappa, zeta)
 
 
 def _along(sampler: Sampler, state: State, plan: Plan, verdict: Verdict, delta: Floats) -> Floats:
-    """Draw the part along of recovered states from the excess of the pair at the stop."""
+    """Draw the part along of the recovered states from the excess of the pair at the stop."""
     depth = plan.tree.depth[verdict.stop]
     serial = plan.drawn[np.arange(len(depth)), depth]
-    keys = sampler.keys[noise.RESIDUAL][state.owner]
-    uniform = torch.from_numpy(noise.uniform(keys, state.step + depth, serial))
-    pair = GaussianPair(torch.from_numpy(delta))
-    return pair.sample_excess(verdict.rho, verdict.lam, uniform).numpy()
+    keys = sampler.keys[keyed.RESIDUAL][state.owner]
+    uniform = keyed.uniform(keys, state.step + depth, serial)
+    return GaussianPair(delta).sample_excess(verdict.rho, verdict.lam, uniform)
 
 
-def _nearest(plan: Plan, stop: Ints, along: Floats, moments: Moments) -> Ints:
+def _nearest(plan: Plan, stop: Ints, along: Floats, seen: Moments) -> Ints:
     """Return the rejected child whose part along is nearest to the recovered one's."""
     child = plan.tree.child[stop]
-    zeta = np.take_along_axis(moments.zeta, np.maximum(child, 0), axis=1)
+    zeta = np.take_along_axis(seen.zeta, np.maximum(child - 1, 0), axis=1)
     distance = np.where(child >= 0, np.abs(zeta - along[:, None]), np.inf)
     return np.take_along_axis(child, distance.argmin(axis=1)[:, None], axis=1)[:, 0]
 
@@ -101,11 +103,7 @@ def _nearest(plan: Plan, stop: Ints, along: Floats, moments: Moments) -> Ints:
 def _fresh(sampler: Sampler, state: State, plan: Plan, stop: Ints) -> Tensor:
     """Return the noise (B, D) that the first child of each stop would have had."""
     depth = plan.tree.depth[stop]
-    step = state.step + depth
-    if plan.lookahead is not None:
-        return plan.lookahead.normals(step, 1)[:, 0]
-    if not sampler.steps.std[step].any():
-        return torch.zeros_like(state.x)  # zero-noise steps: nothing to draw
     serial = plan.drawn[np.arange(len(stop)), depth]
-    keys = sampler.keys[noise.DRAFT][state.owner]
-    return noise.normal(keys, step, serial, sampler.dim, sampler.device).to(sampler.state_dtype)
+    keys = sampler.keys[keyed.DRAFT][state.owner]
+    fresh = keyed.normal(keys, state.step + depth, serial, sampler.dim, sampler.device)
+    return fresh.to(sampler.state_dtype)

@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
+from torch import Tensor
 
 from redraft.draft.drafter import Draft, Frontier
 from redraft.sampling import noise
@@ -45,7 +47,7 @@ def plan(sampler: Sampler, state: State) -> Rows:
     attempt, drawn = state.attempt, state.drawn
     if not sampler.looks_ahead:  # else every step has its attempt 0 only
         attempt, drawn = _number(tree, state, exists)
-    normals, coin, lookahead = _noise(sampler, state, tree, attempt)
+    normals, coin, lookahead = _noise(sampler, state, tree, attempt, drawn)
     draft = _draft(sampler, state, tree, normals)
     if full:
         x, owner, step = draft.x, np.repeat(state.owner, len(tree)), place.reshape(-1)
@@ -74,7 +76,7 @@ def plan(sampler: Sampler, state: State) -> Rows:
     return Rows(states, level, step, owner, cond, laid_out)
 
 
-def _draft(sampler: Sampler, state: State, tree: Tree, normals: torch.Tensor) -> Draft:
+def _draft(sampler: Sampler, state: State, tree: Tree, normals: Tensor) -> Draft:
     if len(tree) == 1:
         return Draft(state.x.unsqueeze(1), state.x.new_zeros(1, 1, 1))
     call = partial(sampler.call_cheap, state.owner)
@@ -106,17 +108,26 @@ def _number(tree: Tree, state: State, exists: np.ndarray) -> tuple[Ints, Ints]:
 
 
 def _noise(
-    sampler: Sampler, state: State, tree: Tree, attempt: Ints
-) -> tuple[torch.Tensor, np.ndarray, Lookahead | None]:
-    """Return draft noises (B, T - 1, D), coins (B, T) and the block of noises looked ahead."""
-    draft, decide = (sampler.keys[stream][state.owner] for stream in (noise.DRAFT, noise.DECIDE))
-    count = len(tree) - 1
+    sampler: Sampler, state: State, tree: Tree, attempt: Ints, drawn: Ints
+) -> tuple[Tensor, NDArray[np.float64], Lookahead | None]:
+    """Return the noises, the coins (B, T), and the block of noises looked ahead; see `Plan`.
+
+    The bonus noise of a chain's leaf comes along unnumbered: unless it is used, the next round
+    draws the same one again.
+    """
+    draft, decide = sampler.keys[noise.DRAFT], sampler.keys[noise.DECIDE]
+    if len(state.owner) < sampler.num:
+        draft, decide = draft[state.owner], decide[state.owner]
+    count = len(tree)
     if sampler.looks_ahead:
-        block = look_ahead(state.lookahead, draft, decide, state.step, count + 1, state.x)
-        return block.normals(state.step, count), block.coins(state.step - 1, count + 1), block
-    step = state.step[:, None] + tree.depth - 1
-    step[:, 0] = 0
+        block = look_ahead(state.lookahead, draft, decide, state.step, count, state.x)
+        return block.normals(state.step, count), block.coins(state.step - 1, count), block
+    incoming = np.maximum(state.step[:, None] + tree.depth - 1, 0)
     serial = np.maximum(attempt, 0)
-    coin = noise.uniform(decide[:, None], step, serial)
-    normals = noise.normal(draft[:, None], step[:, 1:], serial[:, 1:], sampler.dim, sampler.device)
+    coin = noise.uniform(decide[:, None], incoming, serial)
+    step, number = incoming[:, 1:], serial[:, 1:]
+    if tree.width <= 1:
+        step = state.step[:, None] + tree.depth
+        number = np.concatenate((number, drawn[:, tree.height : tree.height + 1]), axis=1)
+    normals = noise.normal(draft[:, None], step, number, sampler.dim, sampler.device)
     return normals.to(sampler.state_dtype), coin, None

@@ -104,9 +104,10 @@ def _path_log_prob(
     \zeta + \kappa^2`.
     """
     tree, steps = plan.tree, sampler.steps
-    square = np.zeros(plan.exists.shape)
-    square[:, 1:] = _square(plan.noise)
-    zeta, delta = seen.zeta, seen.delta
+    square, zeta = np.zeros((2, *plan.exists.shape))
+    square[:, 1:] = _square(plan.noise[:, : len(tree) - 1])
+    zeta[:, 1:] = seen.zeta[:, : len(tree) - 1]
+    delta = seen.delta
     batch = np.arange(len(result.stop))
     above = np.maximum(tree.parent, 0)
     drafted = square - 2.0 * delta[:, above] * zeta + delta[:, above] ** 2

@@ -15,7 +15,7 @@ import torch
 from torch import Tensor
 
 from redraft.draft.drafter import Memory
-from redraft.sampling.gather import pick
+from redraft.draft.gather import pick
 from redraft.sampling.outcome import Outcome
 from redraft.sampling.state import Bools, Ints, Plan, State
 from redraft.tree.tree import Tree
