@@ -28,7 +28,8 @@ class Steps:
         a: (total,) factor of the state.
         b: (total,) factor of the prediction.
         std: (total,) standard deviation of the noise.
-        pull: (total,) b / std, the draft distance delta per unit of f - g; 0 where std is 0.
+        pull: (total,) |b| / std, the draft distance delta per unit of f - g; 0 where std is 0.
+        sign: (total,) sign of b; 0 where std is 0.
         reach: (total + 1,) levels of drafts that may stand below a state at step n: the run of
             noisy steps from n on, and never past the last call, because a state that needs no row
             is drawn from the target as well as drafted.
@@ -42,6 +43,7 @@ class Steps:
     b: Floats
     std: Floats
     pull: Floats
+    sign: Floats
     reach: NDArray[np.int64]
     alpha: Floats | None
     sigma: Floats | None
@@ -62,8 +64,9 @@ class Steps:
         reach = np.zeros(total + 1, dtype=np.int64)
         for n in range(total - 1, -1, -1):
             reach[n] = min(reach[n + 1] + 1, total - 1 - n) if std[n] > 0 else 0
-        pull = np.divide(b, std, out=np.zeros(total), where=std > 0)
+        pull = np.divide(np.abs(b), std, out=np.zeros(total), where=std > 0)
+        sign = np.where(std > 0, np.sign(b), 0.0)
         alpha = None if chain.alpha is None else chain.alpha.numpy()
         sigma = None if chain.sigma is None else chain.sigma.numpy()
         level = chain.call_levels.numpy()
-        return Steps(level, a, b, std, pull, reach, alpha, sigma, chain.name)
+        return Steps(level, a, b, std, pull, sign, reach, alpha, sigma, chain.name)

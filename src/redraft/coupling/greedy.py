@@ -58,14 +58,18 @@ class Greedy:
         one = np.ones(len(uniform))
         if tree.width <= 1:
             chance = np.ones(uniform.shape)
-            chance[:, 1:] = np.exp(np.minimum(log_ratio[:, :-1, 0], 0.0))
-            accepted = uniform[:, 1:] < chance[:, 1:]
-            run = np.logical_and.accumulate(accepted, axis=1).sum(axis=1)
-            stop = np.minimum(run, limit)
-            return Verdict(stop, tree.ancestor[stop], one, one, chance)
+            np.exp(np.minimum(log_ratio[:, :-1, 0], 0.0), out=chance[:, 1:])
+            run = np.logical_and.accumulate(uniform[:, 1:] < chance[:, 1:], axis=1)
+            return Verdict(np.minimum(run.sum(axis=1), limit), one, one, chance)
         chance, lam = _chances(tree, pair, log_ratio)
         stop = _last(tree, (uniform < chance) & (tree.depth <= limit[:, None]))
-        return Verdict(stop, tree.ancestor[stop], one, lam[np.arange(len(stop)), stop], chance)
+        return Verdict(stop, one, lam[np.arange(len(stop)), stop], chance)
+
+    def visited(
+        self, tree: Tree, stop: NDArray[np.int64], limit: NDArray[np.int64]
+    ) -> NDArray[np.bool_]:
+        """Return the nodes on the committed path: the walk looks at no other."""
+        return tree.ancestor[stop]
 
 
 def _chances(tree: Tree, pair: Pair, log_ratio: Floats) -> tuple[Floats, Floats]:

@@ -68,7 +68,13 @@ class Traversal:
         order = tree.postorder
         stop = order[success[:, order].argmax(axis=1)]
         at = np.arange(len(stop)), stop
-        return Verdict(stop, exists, a[at], lam[at], chance)
+        return Verdict(stop, a[at], lam[at], chance)
+
+    def visited(
+        self, tree: Tree, stop: NDArray[np.int64], limit: NDArray[np.int64]
+    ) -> NDArray[np.bool_]:
+        """Return all nodes: every chance on a path looks at the ratios above it."""
+        return tree.depth <= limit[:, None]
 
 
 def _chain(tree: Tree, pair: Pair, log_ratio: Floats) -> tuple[Floats, Floats, Floats]:

@@ -24,7 +24,6 @@ class Verdict(NamedTuple):
     Attributes:
         stop: (B,) node where the committed path ends. The state after it is a bonus, y ~ Q, if the
             node has no children here, else recovered, y ~ (rho Q - lam P)_+ / excess(rho, lam).
-        visited: (B, T) nodes whose target prediction had a part in the decision.
         rho: (B,) weight of the target in the recovered law.
         lam: (B,) float64 weight of the draft in it.
         chance: (B, T) probability of each node's coin (greedy: that the node is accepted, given
@@ -33,7 +32,6 @@ class Verdict(NamedTuple):
     """
 
     stop: NDArray[np.int64]
-    visited: NDArray[np.bool_]
     rho: Floats
     lam: Floats
     chance: Floats
@@ -62,6 +60,12 @@ class Verifier(Protocol):
             uniform: (B, T) coin of each node, in (0, 1), independent of every draft noise.
             limit: (B,) depth at which each sample's tree is cut off; deeper nodes do not exist.
         """
+        ...
+
+    def visited(
+        self, tree: Tree, stop: NDArray[np.int64], limit: NDArray[np.int64]
+    ) -> NDArray[np.bool_]:
+        """Return the nodes (B, T) whose target prediction had a part in the decision."""
         ...
 
 

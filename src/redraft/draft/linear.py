@@ -22,6 +22,7 @@ from redraft.chain.steps import Steps
 from redraft.draft.drafter import Draft, Frontier, Memory
 from redraft.draft.freeze import Frozen, freeze_table
 from redraft.draft.gather import column
+from redraft.draft.product import product
 from redraft.tree.tree import Tree
 
 __all__ = ["LinearDraft"]
@@ -64,7 +65,7 @@ class LinearDraft:
         factors = self._tables[each].index_select(0, at)
         if tree.width > 1 or len(tree) < self._levels:
             factors = self._by_node(factors, tree, each, frontier.noise.shape[1])
-        x = torch.bmm(factors, torch.cat((root, quantity, frontier.noise), dim=1))
+        x = product(factors, torch.cat((root, quantity, frontier.noise), dim=1))
         return Draft(x, quantity if self._direct else self._guess(frontier, x, quantity))
 
     def _quantity(self, memory: Memory) -> Tensor:
@@ -103,9 +104,9 @@ def _windows(
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return carry (N, H+1, 1), push and pull (N, H+1, H+1) in float64.
 
-    ``push[n, j, k]`` is what the noise of step n + k adds at depth j > k, ``pull[n, j, k]`` what the
-    guess at depth k adds there. Steps past the end are padded with the identity; nodes there are
-    never evaluated.
+    ``push[n, j, k]`` is what the noise of step n + k adds at depth j > k, ``pull[n, j, k]`` what
+    the guess at depth k adds there. Steps past the end are padded with the identity; nodes there
+    are never evaluated.
     """
     total, levels = steps.total, height + 1
     a = np.concatenate((frozen.a, np.ones(levels)))

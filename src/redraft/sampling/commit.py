@@ -10,12 +10,11 @@ from torch import Tensor
 
 from redraft.coupling import GaussianPair, offered
 from redraft.coupling.verifier import Verdict
-from redraft.draft.gather import column, pick
 from redraft.sampling.arguments import check_prediction
 from redraft.sampling.errors import NonFiniteError
 from redraft.sampling.info import Info
 from redraft.sampling.moments import Moments, moments
-from redraft.sampling.outcome import Outcome, outcome
+from redraft.sampling.outcome import follow, outcome
 from redraft.sampling.record import record
 from redraft.sampling.shift import shift
 from redraft.sampling.state import Bools, Plan, Rows, State
@@ -34,12 +33,16 @@ def commit(sampler: Sampler, state: State, rows: Rows, f: Tensor) -> tuple[State
     f = _by_node(sampler, state, plan, check_prediction(f, rows.x))
     with np.errstate(invalid="ignore", over="ignore"):
         seen = moments(sampler, plan, f)
-        verdict = _verdict(sampler, plan, seen)
+        log_ratio = GaussianPair(seen.delta).log_ratio(offered(plan.tree, seen.zeta))
+        verdict = sampler.verifier.walk(
+            plan.tree, GaussianPair(seen.delta), log_ratio, plan.coin, plan.depth_limit
+        )
     finite = np.isfinite(seen.delta)
     if not finite.all():
         _check_finite(sampler, state, plan, f, verdict, finite)
+        f, seen = _mask(finite, f, seen)
     result = outcome(sampler, state, plan, verdict, seen)
-    x = _next(sampler, state, plan, f, seen, result)
+    x = follow(sampler, plan, f, seen, result)
     info = record(sampler, state, plan, seen, result, x)
     return shift(sampler, state, plan, f, finite, result, x), info
 
@@ -47,7 +50,10 @@ def commit(sampler: Sampler, state: State, rows: Rows, f: Tensor) -> tuple[State
 def _by_node(sampler: Sampler, state: State, plan: Plan, f: Tensor) -> Tensor:
     """Return predictions by node (B, T, D); nodes that were not evaluated hold zeros."""
     shape = (len(state.owner), len(plan.tree), sampler.dim)
-    f = f.detach().to(sampler.device, sampler.state_dtype)
+    if f.requires_grad:
+        f = f.detach()
+    if f.dtype != sampler.state_dtype or f.device != sampler.device:
+        f = f.to(sampler.device, sampler.state_dtype)
     if plan.full:
         return f.reshape(shape)
     at = torch.from_numpy(np.stack(np.nonzero(plan.evaluated))).to(f.device)
@@ -59,31 +65,12 @@ def _by_node(sampler: Sampler, state: State, plan: Plan, f: Tensor) -> Tensor:
     return full
 
 
-def _verdict(sampler: Sampler, plan: Plan, seen: Moments) -> Verdict:
-    pair = GaussianPair(seen.delta)
-    log_ratio = pair.log_ratio(offered(plan.tree, seen.zeta))
-    return sampler.verifier.walk(plan.tree, pair, log_ratio, plan.coin, plan.depth_limit)
-
-
-def _next(
-    sampler: Sampler, state: State, plan: Plan, f: Tensor, seen: Moments, result: Outcome
-) -> Tensor:
-    """Return the states (B, D) after the committed paths; see `redraft.sampling.outcome`."""
-    stop, steps, batch = result.stop, sampler.steps, np.arange(len(result.stop))
-    place = plan.place[batch, stop]
-    std = steps.std[place]
-    bend = std * result.kappa * seen.sign[batch, stop]
-    a, b, spread, bend = column(np.array((steps.a[place], steps.b[place], std, bend)), state.x)
-    x = torch.addcmul(a * pick(plan.draft.x, stop), b, pick(f, stop))
-    x = torch.addcmul(x, spread, result.noise)
-    return torch.addcmul(x, bend, pick(seen.gap, stop))
-
-
 def _check_finite(
     sampler: Sampler, state: State, plan: Plan, f: Tensor, verdict: Verdict, finite: Bools
 ) -> None:
     """Raise if a node that had a part in the decision has no finite prediction."""
-    bad = ~finite & verdict.visited & plan.exists
+    visited = sampler.verifier.visited(plan.tree, verdict.stop, plan.depth_limit)
+    bad = ~finite & visited & plan.exists
     if not bad.any():
         return
     sample, node = (int(places[0]) for places in np.nonzero(bad))
@@ -91,3 +78,13 @@ def _check_finite(
     asked = bool(torch.isfinite(f[sample, node]).all())
     source = "the guess of the drafter" if asked else "the prediction of the target"
     raise NonFiniteError(source, int(state.owner[sample]), step, float(sampler.steps.level[step]))
+
+
+def _mask(finite: Bools, f: Tensor, seen: Moments) -> tuple[Tensor, Moments]:
+    """Blank the nodes that the walk never visited and whose predictions are not finite."""
+    good = torch.from_numpy(finite).to(f.device).unsqueeze(-1)
+    zero = f.new_zeros(())
+    gap = torch.where(good, seen.gap, zero)
+    return torch.where(good, f, zero), Moments(
+        gap, seen.delta, np.nan_to_num(seen.zeta), np.nan_to_num(seen.sign)
+    )

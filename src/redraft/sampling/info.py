@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,8 +13,7 @@ __all__ = ["Info"]
 Ints = NDArray[np.int64]
 
 
-@dataclass(frozen=True, eq=False)
-class Info:
+class Info(NamedTuple):
     """What one round did. Depth counts from the root; per-depth entries start at depth 1.
 
     Attributes:

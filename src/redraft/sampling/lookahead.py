@@ -14,6 +14,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from redraft.draft.gather import pick
 from redraft.sampling import noise
 
 __all__ = ["Lookahead", "look_ahead"]
@@ -38,25 +39,21 @@ class Lookahead(NamedTuple):
 
     def covers(self, step: Ints, count: int) -> bool:
         """Whether the steps step..step+count-1 of every sample lie in its block."""
-        return bool((step >= self.first).all()) and bool(
-            (step + count <= self.first + self.normal.shape[1]).all()
-        )
+        offset = step - self.first
+        return int(offset.max()) + count <= self.normal.shape[1] and int(offset.min()) >= 0
 
-    def normals(self, step: Ints, count: int) -> Tensor:
-        """Return the noises (B, count, D) of steps step..step+count-1."""
+    def read(self, step: Ints, count: int) -> tuple[Tensor, NDArray[np.float64]]:
+        """Return the noises of steps step..step+count-1 and the coins of the steps before each.
+
+        Returns:
+            Normals (B, count, D), and uniforms (B, count) of steps step-1..step+count-2.
+        """
         offset = step - self.first
         if len(offset) == 1:
-            return self.normal[:, int(offset[0]) : int(offset[0]) + count]
-        place = torch.from_numpy(offset[:, None] + np.arange(count)).to(self.normal.device)
-        sample = torch.arange(len(offset), device=place.device)[:, None]
-        return self.normal[sample, place]
-
-    def coins(self, step: Ints, count: int) -> NDArray[np.float64]:
-        """Return the uniforms (B, count) of steps step..step+count-1; step may be first - 1."""
-        offset = step - self.first + 1
-        if len(offset) == 1:
-            return self.coin[:, int(offset[0]) : int(offset[0]) + count]
-        return np.take_along_axis(self.coin, offset[:, None] + np.arange(count), axis=1)
+            start = int(offset[0])
+            return self.normal[:, start : start + count], self.coin[:, start : start + count]
+        place = offset[:, None] + np.arange(count)
+        return pick(self.normal, place), np.take_along_axis(self.coin, place, axis=1)
 
     def take(self, kept: Ints) -> Lookahead:
         """Return the block of the samples ``kept``."""

@@ -1,7 +1,8 @@
 r"""The pair at every node, in two numbers.
 
 A decision needs :math:`\|f - g\|^2` at a node and :math:`\langle f - g, z \rangle` with the noise
-z of each of its children: the state cancels, because draft and target mean differ by :math:`b (f - g)`.
+z of each of its children: the state cancels, because draft and target mean differ by
+:math:`b (f - g)`. The sums run in the dtype of the states, float32 or better.
 These numbers are brought to the host once per round; everything decided from them is decided there
 in float64, the same on every device.
 """
@@ -24,6 +25,9 @@ __all__ = ["Moments", "moments"]
 
 Floats = NDArray[np.float64]
 
+_TINY = 1e-30
+"""Norms are at least this: where f = g the direction is then 0, and nothing overflows float32."""
+
 
 class Moments(NamedTuple):
     """The pair at every node; host arrays, except the vectors they come from.
@@ -32,7 +36,7 @@ class Moments(NamedTuple):
         gap: (B, T, D) prediction less guess, f - g.
         delta: (B, T) distance of the means in standard deviations; 0 on zero-noise steps.
         zeta: (B, S) part along of the noises of `Plan`, each seen from the node it leads on from.
-        sign: (B, T) sign of b over the norm of f - g, 0 if that is 0: e is sign (f - g).
+        sign: (B, T) sign of b over the norm of f - g: the direction e is sign (f - g).
     """
 
     gap: Tensor
@@ -43,13 +47,12 @@ class Moments(NamedTuple):
 
 def moments(sampler: Sampler, plan: Plan, f: Tensor) -> Moments:
     """Reduce predictions (B, T, D), guesses and noises to `Moments`."""
-    tree = plan.tree
+    tree, steps = plan.tree, sampler.steps
     gap = f - plan.draft.guess
-    square = (gap * gap).sum(-1, dtype=torch.float64)
+    square = torch.linalg.vecdot(gap, gap)
     above = gap if tree.width <= 1 else gap[:, torch.from_numpy(tree.parent[1:])]
-    inner = (above * plan.noise).sum(-1, dtype=torch.float64)
-    norm, along = np.sqrt(square.cpu().numpy()), inner.cpu().numpy()
-    pull = sampler.steps.pull[plan.place]
-    sign = np.divide(np.sign(pull), norm, out=np.zeros_like(norm), where=norm > 0.0)
-    zeta = along * (sign if tree.width <= 1 else sign[:, tree.parent[1:]])
-    return Moments(gap, norm * np.abs(pull), zeta, sign)
+    inner = torch.linalg.vecdot(above, plan.noise)
+    norm = np.sqrt(square.cpu().numpy(), dtype=np.float64)
+    sign = steps.sign[plan.place] / np.maximum(norm, _TINY)
+    zeta = inner.cpu().numpy() * (sign if tree.width <= 1 else sign[:, tree.parent[1:]])
+    return Moments(gap, norm * steps.pull[plan.place], zeta, sign)

@@ -22,7 +22,7 @@ from torch import Tensor
 
 from redraft.coupling import GaussianPair
 from redraft.coupling.verifier import Verdict
-from redraft.draft.gather import pick
+from redraft.draft.product import product
 from redraft.sampling import noise as keyed
 from redraft.sampling.moments import Moments
 from redraft.sampling.state import Ints, Plan, State
@@ -30,7 +30,7 @@ from redraft.sampling.state import Ints, Plan, State
 if TYPE_CHECKING:
     from redraft.sampling.sampler import Sampler
 
-__all__ = ["Outcome", "outcome"]
+__all__ = ["Outcome", "follow", "outcome"]
 
 Floats = NDArray[np.float64]
 
@@ -41,46 +41,65 @@ class Outcome(NamedTuple):
     Attributes:
         stop: (B,) last node of the committed path.
         kept: (B,) rejected child that the recovered state replaces; 0 if there is none (a bonus).
-        noise: (B, D) noise z of the state after the path.
-        kappa: (B,) change of its part along.
+        slot: (B,) where in ``noise`` the noise z of the state after the path is.
+        noise: (B, S, D) noises of the round, a fresh one for a bonus of a tree last.
+        kappa: (B,) change of the part along.
         zeta: (B,) part along of the kept child's noise; of no meaning for a bonus.
     """
 
     stop: Ints
     kept: Ints
+    slot: Ints
     noise: Tensor
     kappa: Floats
     zeta: Floats
 
 
 def outcome(sampler: Sampler, state: State, plan: Plan, verdict: Verdict, seen: Moments) -> Outcome:
-    """Draw the part along of recovered states, choose the kept child, fetch the noise."""
-    stop, batch = verdict.stop, np.arange(len(verdict.stop))
-    child = plan.tree.child[stop, 0]
-    bonus = (plan.tree.depth[stop] == plan.depth_limit) | (child < 0)
-    kept = np.where(bonus, 0, child)
-    if plan.tree.width <= 1:
+    """Draw the part along of recovered states, choose the kept child, find the noise."""
+    tree, stop = plan.tree, verdict.stop
+    batch = np.arange(len(stop))
+    child = tree.child[stop, 0]
+    bonus = (tree.depth[stop] == plan.depth_limit) | (child < 0)
+    if tree.width <= 1:
         zeta = seen.zeta[batch, stop]
         kappa = -2.0 * zeta
-        if not sampler.verifier.reflects and not bonus.all():
+        if not sampler.verifier.reflects:
             delta = seen.delta[batch, stop]
             kappa = _along(sampler, state, plan, verdict, delta) - zeta - delta
-        kappa = np.where(bonus, 0.0, kappa)
-        return Outcome(stop, kept, pick(plan.noise, stop), kappa, zeta)
-    if bonus.all():
-        none = np.zeros(len(stop))
-        return Outcome(stop, kept, _fresh(sampler, state, plan, stop), none, none)
+        kept, kappa = np.where(bonus, 0, child), np.where(bonus, 0.0, kappa)
+        return Outcome(stop, kept, stop, plan.noise, kappa, zeta)
     delta = seen.delta[batch, stop]
     along = _along(sampler, state, plan, verdict, delta)
     kept = np.where(bonus, 0, _nearest(plan, stop, along, seen))
-    slot = np.maximum(kept - 1, 0)
-    zeta = seen.zeta[batch, slot]
+    zeta = seen.zeta[batch, np.maximum(kept - 1, 0)]
     kappa = np.where(bonus, 0.0, along - zeta - delta)
-    noise = pick(plan.noise, slot)
+    noise, last = plan.noise, plan.noise.shape[1]
     if bonus.any():
-        swap = torch.from_numpy(bonus).to(noise.device).unsqueeze(-1)
-        noise = torch.where(swap, _fresh(sampler, state, plan, stop), noise)
-    return Outcome(stop, kept, noise, kappa, zeta)
+        noise = torch.cat((noise, _fresh(sampler, state, plan, stop).unsqueeze(1)), dim=1)
+    return Outcome(stop, kept, np.where(bonus, last, kept - 1), noise, kappa, zeta)
+
+
+def follow(sampler: Sampler, plan: Plan, f: Tensor, seen: Moments, result: Outcome) -> Tensor:
+    """Return the states (B, D) after the committed paths, as one product.
+
+    Args:
+        sampler: The parts.
+        plan: The round.
+        f: (B, T, D) finite predictions.
+        seen: The pairs.
+        result: What was decided.
+    """
+    stop, batch, steps = result.stop, np.arange(len(result.stop)), sampler.steps
+    place, nodes = plan.place[batch, stop], len(plan.tree)
+    std = steps.std[place]
+    factor = np.zeros((len(stop), 1, 3 * nodes + result.noise.shape[1]))
+    factor[batch, 0, stop] = steps.a[place]
+    factor[batch, 0, stop + nodes] = steps.b[place]
+    factor[batch, 0, stop + 2 * nodes] = std * result.kappa * seen.sign[batch, stop]
+    factor[batch, 0, result.slot + 3 * nodes] = std
+    left = torch.from_numpy(factor).to(f.device, f.dtype)
+    return product(left, torch.cat((plan.draft.x, f, seen.gap, result.noise), dim=1))[:, 0]
 
 
 def _along(sampler: Sampler, state: State, plan: Plan, verdict: Verdict, delta: Floats) -> Floats:

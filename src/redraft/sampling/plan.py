@@ -6,7 +6,7 @@ zero-noise step or the end, and on whether a first prediction is known.
 
 from __future__ import annotations
 
-from functools import partial
+from functools import lru_cache, partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -17,7 +17,7 @@ from torch import Tensor
 from redraft.draft.drafter import Draft, Frontier
 from redraft.sampling import noise
 from redraft.sampling.lookahead import Lookahead, look_ahead
-from redraft.sampling.state import Ints, Plan, Rows, State
+from redraft.sampling.state import Bools, Ints, Plan, Rows, State
 from redraft.tree.tree import Tree
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ def plan(sampler: Sampler, state: State) -> Rows:
     full = not asks_root and bool((limit == deepest).all())
     verify = state.ready | (reach == 0) if asks_root else np.ones_like(state.ready)
     if full:
-        evaluated = exists = np.ones((len(limit), len(tree)), dtype=bool)
+        evaluated = exists = _everything(len(limit), len(tree))
     else:
         evaluated = exists = tree.depth <= limit[:, None]
     if asks_root:
@@ -74,6 +74,13 @@ def plan(sampler: Sampler, state: State) -> Rows:
         lookahead,
     )
     return Rows(states, level, step, owner, cond, laid_out)
+
+
+@lru_cache(maxsize=256)
+def _everything(batch: int, nodes: int) -> Bools:
+    table = np.ones((batch, nodes), dtype=bool)
+    table.flags.writeable = False
+    return table
 
 
 def _draft(sampler: Sampler, state: State, tree: Tree, normals: Tensor) -> Draft:
@@ -121,7 +128,7 @@ def _noise(
     count = len(tree)
     if sampler.looks_ahead:
         block = look_ahead(state.lookahead, draft, decide, state.step, count, state.x)
-        return block.normals(state.step, count), block.coins(state.step - 1, count), block
+        return *block.read(state.step, count), block
     incoming = np.maximum(state.step[:, None] + tree.depth - 1, 0)
     serial = np.maximum(attempt, 0)
     coin = noise.uniform(decide[:, None], incoming, serial)

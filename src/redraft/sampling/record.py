@@ -10,6 +10,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from redraft.draft.gather import pick
 from redraft.sampling.info import Info
 from redraft.sampling.moments import Moments
 from redraft.sampling.outcome import Outcome
@@ -104,7 +105,7 @@ def _path_log_prob(
     \zeta + \kappa^2`.
     """
     tree, steps = plan.tree, sampler.steps
-    square, zeta = np.zeros((2, *plan.exists.shape))
+    square, zeta = np.zeros(plan.exists.shape), np.zeros(plan.exists.shape)
     square[:, 1:] = _square(plan.noise[:, : len(tree) - 1])
     zeta[:, 1:] = seen.zeta[:, : len(tree) - 1]
     delta = seen.delta
@@ -114,7 +115,7 @@ def _path_log_prob(
     nodes = _path_nodes(plan, result.stop)
     distance = np.concatenate((np.take_along_axis(drafted, nodes, axis=1), drafted[:, :1]), axis=1)
     kappa = result.kappa
-    last = _square(result.noise) + 2.0 * kappa * result.zeta + kappa**2
+    last = _square(pick(result.noise, result.slot)) + 2.0 * kappa * result.zeta + kappa**2
     distance[batch, tree.depth[result.stop]] = last
     first = plan.place[:, :1]
     place = np.minimum(first + np.arange(distance.shape[1]), steps.total - 1)

@@ -77,7 +77,7 @@ def sequential(
             x = x.mul(steps.a[n]).add_(f, alpha=steps.b[n])
             if steps.std[n] > 0:
                 block = look_ahead(block, draft, decide, at + n, 1, x)
-                z = block.normals(at + n, 1)[:, 0]
+                z = block.read(at + n, 1)[0][:, 0]
                 x.add_(z, alpha=steps.std[n])
                 if density is not None:
                     spread = math.log(steps.std[n]) + 0.5 * math.log(2.0 * math.pi)

@@ -19,8 +19,7 @@ Ints = NDArray[np.int64]
 Bools = NDArray[np.bool_]
 
 
-@dataclass(frozen=True, eq=False)
-class State:
+class State(NamedTuple):
     """Between two rounds. B samples are still running; D is the number of entries of one state.
 
     Integers live on the host, states on the device. Nothing in it is ever written to: a failed
@@ -74,8 +73,8 @@ class Plan(NamedTuple):
         verify: (B,) whether the round verifies, or only asks the target at the root.
         attempt: (B, T) serial number of the noise that leads to each node.
         drawn: (B, H + 1) as in `State`, with this round's noises counted.
-        noise: (B, T - 1, D) the noises that lead to nodes 1..T-1; on a chain (B, T, D), the last one
-            being the bonus of the leaf.
+        noise: (B, T - 1, D) the noises that lead to nodes 1..T-1; on a chain (B, T, D), the
+            last one being the bonus of the leaf.
         coin: (B, T) float64 uniform of each node's decision.
         draft: Drafted states and guesses.
         lookahead: As in `State`.
