@@ -36,7 +36,7 @@ class Memory(NamedTuple):
     Attributes:
         f: (B, M, D) predictions; M = 1, or one per node of the tree.
         x: (B, M, D) states where they were computed, None if the drafter does not need them.
-        step: (B, M) steps at which those states stood.
+        step: (B, M) steps at which those states stood; of no meaning without ``x``.
     """
 
     f: Tensor

@@ -16,6 +16,7 @@ from redraft.sampling.info import Info
 from redraft.sampling.moments import Moments, moments
 from redraft.sampling.outcome import follow, outcome
 from redraft.sampling.record import record
+from redraft.sampling.remember import recall, remember
 from redraft.sampling.shift import shift
 from redraft.sampling.state import Bools, Plan, Rows, State
 
@@ -42,9 +43,11 @@ def commit(sampler: Sampler, state: State, rows: Rows, f: Tensor) -> tuple[State
         _check_finite(sampler, state, plan, f, verdict, finite)
         f, seen = _mask(finite, f, seen)
     result = outcome(sampler, state, plan, verdict, seen)
-    x = follow(sampler, plan, f, seen, result)
+    nodes = recall(sampler, plan, finite, result)
+    x, remembered = follow(sampler, plan, f, seen, result, nodes)
     info = record(sampler, state, plan, seen, result, x)
-    return shift(sampler, state, plan, f, finite, result, x), info
+    memory, ready = remember(sampler, state, plan, f, nodes, remembered)
+    return shift(sampler, state, plan, result, x, memory, ready), info
 
 
 def _by_node(sampler: Sampler, state: State, plan: Plan, f: Tensor) -> Tensor:

@@ -52,7 +52,7 @@ def moments(sampler: Sampler, plan: Plan, f: Tensor) -> Moments:
     square = torch.linalg.vecdot(gap, gap)
     above = gap if tree.width <= 1 else gap[:, torch.from_numpy(tree.parent[1:])]
     inner = torch.linalg.vecdot(above, plan.noise)
-    norm = np.sqrt(square.cpu().numpy(), dtype=np.float64)
+    norm = np.sqrt(square.cpu().numpy().astype(np.float64))
     sign = steps.sign[plan.place] / np.maximum(norm, _TINY)
     zeta = inner.cpu().numpy() * (sign if tree.width <= 1 else sign[:, tree.parent[1:]])
     return Moments(gap, norm * steps.pull[plan.place], zeta, sign)

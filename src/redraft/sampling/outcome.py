@@ -22,6 +22,7 @@ from torch import Tensor
 
 from redraft.coupling import GaussianPair
 from redraft.coupling.verifier import Verdict
+from redraft.draft.gather import upload
 from redraft.draft.product import product
 from redraft.sampling import noise as keyed
 from redraft.sampling.moments import Moments
@@ -80,8 +81,12 @@ def outcome(sampler: Sampler, state: State, plan: Plan, verdict: Verdict, seen: 
     return Outcome(stop, kept, np.where(bonus, last, kept - 1), noise, kappa, zeta)
 
 
-def follow(sampler: Sampler, plan: Plan, f: Tensor, seen: Moments, result: Outcome) -> Tensor:
-    """Return the states (B, D) after the committed paths, as one product.
+def follow(
+    sampler: Sampler, plan: Plan, f: Tensor, seen: Moments, result: Outcome, nodes: Ints | None
+) -> tuple[Tensor, Tensor | None]:
+    """Return the states (B, D) after the committed paths and the remembered predictions.
+
+    One product serves both: its first row is the formula of this module, the others are ones.
 
     Args:
         sampler: The parts.
@@ -89,17 +94,24 @@ def follow(sampler: Sampler, plan: Plan, f: Tensor, seen: Moments, result: Outco
         f: (B, T, D) finite predictions.
         seen: The pairs.
         result: What was decided.
+        nodes: (B, M) nodes whose predictions are remembered.
     """
-    stop, batch, steps = result.stop, np.arange(len(result.stop)), sampler.steps
-    place, nodes = plan.place[batch, stop], len(plan.tree)
+    stop, steps, size = result.stop, sampler.steps, len(plan.tree)
+    batch = np.arange(len(stop))
+    place = plan.place[batch, stop]
     std = steps.std[place]
-    factor = np.zeros((len(stop), 1, 3 * nodes + result.noise.shape[1]))
-    factor[batch, 0, stop] = steps.a[place]
-    factor[batch, 0, stop + nodes] = steps.b[place]
-    factor[batch, 0, stop + 2 * nodes] = std * result.kappa * seen.sign[batch, stop]
-    factor[batch, 0, result.slot + 3 * nodes] = std
-    left = torch.from_numpy(factor).to(f.device, f.dtype)
-    return product(left, torch.cat((plan.draft.x, f, seen.gap, result.noise), dim=1))[:, 0]
+    kept = 0 if nodes is None else nodes.shape[1]
+    width = 3 * size + result.noise.shape[1]
+    factor = np.zeros((len(stop), 1 + kept, width), dtype=sampler.host_dtype)
+    factor[batch, 0, stop] = steps.b[place]
+    factor[batch, 0, stop + size] = steps.a[place]
+    factor[batch, 0, stop + 2 * size] = std * result.kappa * seen.sign[batch, stop]
+    factor[batch, 0, result.slot + 3 * size] = std
+    if nodes is not None:
+        factor[batch[:, None], np.arange(1, 1 + kept), nodes] = 1.0
+    columns = torch.cat((f, plan.draft.x, seen.gap, result.noise), dim=1)
+    rows = product(upload(factor, f), columns)
+    return rows[:, 0], None if nodes is None else rows[:, 1:]
 
 
 def _along(sampler: Sampler, state: State, plan: Plan, verdict: Verdict, delta: Floats) -> Floats:

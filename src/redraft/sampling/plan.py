@@ -34,7 +34,7 @@ def plan(sampler: Sampler, state: State) -> Rows:
     deepest = int(limit.max())
     tree = sampler.tree.cut(deepest)
     full = not asks_root and bool((limit == deepest).all())
-    verify = state.ready | (reach == 0) if asks_root else np.ones_like(state.ready)
+    verify = state.ready | (reach == 0) if asks_root else _everything(1, len(limit))[0]
     if full:
         evaluated = exists = _everything(len(limit), len(tree))
     else:
@@ -55,7 +55,7 @@ def plan(sampler: Sampler, state: State) -> Rows:
         sample, node = np.nonzero(evaluated)
         at = torch.from_numpy(np.stack((sample, node))).to(sampler.device)
         x, owner, step = draft.x[at[0], at[1]], state.owner[sample], place[sample, node]
-    states, level, cond = sampler.place(x.reshape(len(owner), sampler.dim), owner, step)
+    states, level, cond = sampler.place(x, owner, step)
     depth_limit = limit if full else np.where(verify, limit, 0)
     laid_out = Plan(
         tree,

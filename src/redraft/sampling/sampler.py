@@ -91,9 +91,8 @@ class Sampler:
         self.cond = check_cond(cond, num, self.device)
         self.record = Recorder(record, log_prob, delta)
         self.init_std = chain.init_std
-        # levels are never rounded to half precision
-        single = self.state_dtype == torch.float32
-        self.level = self.steps.level.astype(np.float32 if single else np.float64)
+        self.host_dtype = np.float32 if self.state_dtype == torch.float32 else np.float64
+        self.level = self.steps.level.astype(self.host_dtype)  # never in half precision
         self.has_terminal = chain.terminal is not None
         self.keys = {
             stream: noise.stream_keys(self.seeds, stream)
@@ -140,20 +139,22 @@ class Sampler:
         return commit(self, state, rows, f)
 
     def place(self, x: Tensor, owner: Ints, step: Ints) -> tuple[Tensor, Tensor, dict[str, Tensor]]:
-        """Return states (R, D) as the model wants them: x, level and cond of every row."""
-        level = torch.from_numpy(self.level[step]).to(self.device)
+        """Return states (R rows of D) as the model wants them: x, level and cond of every row."""
+        level = torch.from_numpy(self.level[step])
+        if self.device.type != "cpu":
+            level = level.to(self.device)
+        if self.dtype != self.state_dtype:
+            x = x.to(self.dtype)
         cond = {}
         if self.cond:
             index = torch.from_numpy(owner).to(self.device)
             cond = {key: value[index] for key, value in self.cond.items()}
-        return x.to(self.dtype).reshape(len(x), *self.shape), level, cond
+        return x.reshape(len(owner), *self.shape), level, cond
 
     def call_cheap(self, owner: Ints, denoiser: Denoiser, x: Tensor, step: Ints) -> Tensor:
         """Evaluate a cheap model at states (B, k, D) that stand at steps (B, k)."""
         batch, count, dim = x.shape
-        rows, level, cond = self.place(
-            x.reshape(batch * count, dim), np.repeat(owner, count), step.reshape(-1)
-        )
+        rows, level, cond = self.place(x, np.repeat(owner, count), step.reshape(-1))
         f = denoiser(rows, level, **cond)
         if not isinstance(f, Tensor) or f.shape != rows.shape:
             got = tuple(f.shape) if isinstance(f, Tensor) else type(f).__name__

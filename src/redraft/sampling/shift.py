@@ -1,9 +1,9 @@
 """Move every sample to its new root, and carry over what may be kept.
 
-What is kept of a round (``docs/contract.md``, rule 4): where a recovered state took the place of a
-rejected child, the serial numbers of the noises below that child (they are live: nothing has looked
-at them), and predictions of evaluated nodes as guesses. Nodes past the end of the chain or past a
-zero-noise step do not exist, so nothing of them can be kept (rule 5).
+Where a recovered state took the place of a rejected child, the noises below that child are kept
+(``docs/contract.md``, rule 4): they are live, nothing has looked at them. All that is kept of a
+noise is its serial number. Nodes past the end of the chain or past a zero-noise step do not exist, so
+nothing of them can be kept (rule 5).
 """
 
 from __future__ import annotations
@@ -15,10 +15,8 @@ import torch
 from torch import Tensor
 
 from redraft.draft.drafter import Memory
-from redraft.draft.gather import pick
 from redraft.sampling.outcome import Outcome
 from redraft.sampling.state import Bools, Ints, Plan, State
-from redraft.tree.tree import Tree
 
 if TYPE_CHECKING:
     from redraft.sampling.sampler import Sampler
@@ -30,10 +28,10 @@ def shift(
     sampler: Sampler,
     state: State,
     plan: Plan,
-    f: Tensor,
-    finite: Bools,
     result: Outcome,
     x: Tensor,
+    memory: Memory | None,
+    ready: Bools,
 ) -> State:
     """Return the state after a round.
 
@@ -41,10 +39,10 @@ def shift(
         sampler: The parts.
         state: State before the round.
         plan: The round.
-        f: (B, T, D) predictions.
-        finite: (B, T) whether each is finite.
         result: Where the committed paths end, and which child is kept.
-        x: (B, D) new committed states.
+        x: (B, D) states after the paths.
+        memory: What is remembered of the round.
+        ready: (B,) for whom it is.
     """
     moved = plan.tree.depth[result.stop] + 1
     if not plan.verify.all():
@@ -54,7 +52,6 @@ def shift(
     attempt, drawn = state.attempt, state.drawn
     if not sampler.looks_ahead:  # else every step has its attempt 0 only
         attempt, drawn = _attempts(sampler, plan, result.kept), _advance(plan.drawn, moved)
-    memory, ready = _remember(sampler, state, plan, f, finite, result)
     calls, rows = state.calls.copy(), state.rows.copy()
     calls[state.owner] += 1 if plan.full else plan.evaluated.any(axis=1)
     rows[state.owner] += len(plan.tree) if plan.full else plan.evaluated.sum(axis=1)
@@ -94,35 +91,6 @@ def _advance(drawn: Ints, moved: Ints) -> Ints:
     place = np.arange(drawn.shape[1]) + moved[:, None]
     inside = place < drawn.shape[1]
     return np.where(inside, np.take_along_axis(drawn, np.where(inside, place, 0), axis=1), 0)
-
-
-def _remember(
-    sampler: Sampler, state: State, plan: Plan, f: Tensor, finite: Bools, result: Outcome
-) -> tuple[Memory | None, Bools]:
-    """Return the predictions that serve as guesses in the next round."""
-    drafter, tree = sampler.drafter, plan.tree
-    if drafter.asks_root:  # either this round has asked at the root, or the next one will
-        x = state.x.unsqueeze(1) if drafter.keeps_state else None
-        asked = ~plan.verify
-        return (Memory(f[:, :1], x, state.step[:, None]) if asked.any() else state.memory), asked
-    base = np.where(result.kept > 0, result.kept, result.stop)
-    nodes = drafter.recall(sampler.tree, result.stop, base, plan.limit)
-    if nodes is None:
-        return None, state.ready
-    if not finite.all():
-        nodes = np.take_along_axis(_finite_above(tree, finite), nodes, axis=1)
-    x = pick(plan.draft.x, nodes) if drafter.keeps_state else None
-    step = np.take_along_axis(plan.place, nodes, axis=1) if drafter.keeps_state else nodes
-    return Memory(pick(f, nodes), x, step), np.ones_like(state.ready)
-
-
-def _finite_above(tree: Tree, finite: Bools) -> Ints:
-    """Return the nearest node at or above each node whose prediction is finite."""
-    table = np.tile(np.arange(finite.shape[1]), (len(finite), 1))
-    for node in range(1, finite.shape[1]):
-        above = table[:, tree.parent[node]]
-        table[:, node] = np.where(finite[:, node], node, above)
-    return table
 
 
 def _retire(state: State, over: Bools) -> State:
