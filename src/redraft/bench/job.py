@@ -1,0 +1,134 @@
+"""What is sampled, and how one method runs it once."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from time import perf_counter
+from typing import Any, NamedTuple
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+import redraft
+from redraft.bench.methods import Method
+from redraft.bench.stopwatch import Stopwatch, synchronize
+from redraft.bench.targets import Target
+from redraft.chain import Chain
+from redraft.sampling import Result
+from redraft.sampling.noise import spread
+from redraft.sampling.progress import Progress
+
+__all__ = ["Job", "Run"]
+
+
+class Run(NamedTuple):
+    """One sample, drawn alone.
+
+    Attributes:
+        result: The sample and what it cost.
+        wall: Seconds of the whole run.
+        call_rows: Rows of each target call.
+        call_seconds: Seconds of each target call.
+    """
+
+    result: Result
+    wall: float
+    call_rows: list[int]
+    call_seconds: list[float]
+
+    @property
+    def own_share(self) -> float:
+        """Share of the time that was not the target's."""
+        return 1.0 - sum(self.call_seconds) / self.wall
+
+
+@dataclass(frozen=True)
+class Job:
+    """A chain of a target, to be run by several methods with the same noise keys.
+
+    Attributes:
+        target: The model.
+        chain: The sampler whose law is kept.
+        num: Number of samples.
+        seed: Seed that the samples' seeds are spread from.
+        device: Where the states live.
+        dtype: What the model is given.
+        label: (num,) class of each sample; None: unconditional.
+    """
+
+    target: Target
+    chain: Chain
+    num: int
+    seed: int
+    device: torch.device = torch.device("cpu")
+    dtype: torch.dtype = torch.float32
+    label: Tensor | None = None
+
+    @cached_property
+    def seeds(self) -> NDArray[np.int64]:
+        """(num,) seed of each sample."""
+        return spread(self.seed, self.num)
+
+    def check(self, method: Method) -> None:
+        """Raise ValueError if a method's parts do not go together or do not suit the chain."""
+        if method.drafter is None:
+            return
+        assert method.verifier is not None and method.tree is not None
+        redraft.Sampler(
+            self.chain,
+            1,
+            self.target.shape,
+            0,
+            drafter=method.make_drafter(self.target),
+            verifier=method.verifier,
+            tree=method.tree,
+            dtype=self.dtype,
+            device=self.device,
+        )
+
+    def sample(
+        self,
+        method: Method,
+        which: Sequence[int],
+        executor: Stopwatch | None = None,
+        progress: Progress = None,
+    ) -> Result:
+        """Draw the samples with these numbers, in one batch."""
+        where = list(which)
+        cond = None if self.label is None else {"label": self.label[where]}
+        shared: dict[str, Any] = {
+            "num": len(where),
+            "shape": self.target.shape,
+            "seed": [int(seed) for seed in self.seeds[where]],
+            "cond": cond,
+            "executor": executor,
+            "progress": progress,
+            "dtype": self.dtype,
+            "device": self.device,
+        }
+        denoiser = self.target.denoiser
+        if method.drafter is None:
+            return redraft.sequential(denoiser, self.chain, **shared)
+        assert method.verifier is not None and method.tree is not None
+        return redraft.sample(
+            denoiser,
+            self.chain,
+            drafter=method.make_drafter(self.target),
+            verifier=method.verifier,
+            tree=method.tree,
+            **shared,
+        )
+
+    def run_once(self, method: Method, which: int) -> Run:
+        """Draw one sample alone and time it, from its first noise to its last value."""
+        stopwatch = Stopwatch(self.device)
+        synchronize(self.device)
+        begin = perf_counter()
+        result = self.sample(method, [which], stopwatch)
+        synchronize(self.device)
+        wall = perf_counter() - begin
+        return Run(result, wall, stopwatch.rows, stopwatch.seconds())

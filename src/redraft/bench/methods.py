@@ -1,0 +1,118 @@
+"""A method's name: ``drafter+verifier``, with what it freezes after colons.
+
+============================= =============================================================
+sequential                    one call per step, the baseline
+recycled+greedy               a drafter and a verifier
+free:eps+reflection           the drafter holds eps fixed (x0, eps, v or increment; free, frozen)
+free:parent+reflection        free takes the prediction where the round stopped
+free:eps:parent+reflection    both
+============================= =============================================================
+
+Colons, as in ``chain:16``, because they need no quotes in a shell.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, cast
+
+from redraft.bench.targets import Target
+from redraft.coupling import VERIFIERS
+from redraft.draft import DRAFTERS, Drafter
+from redraft.draft.freeze import FREEZES
+from redraft.registry import choose
+from redraft.tree import grow
+
+__all__ = ["SEQUENTIAL", "Method", "parse"]
+
+SEQUENTIAL = "sequential"
+PREFETCHES = ("nearest", "parent")
+
+
+@dataclass(frozen=True)
+class Method:
+    """A way to run a chain.
+
+    Attributes:
+        name: As the user wrote it.
+        drafter: Name of the drafter; None for the sequential sampler, as all that follow.
+        verifier: Name of the verifier.
+        tree: Specification of the draft tree.
+        freeze: What the drafter holds fixed; None if it holds nothing.
+        prefetch: Where the drafter free takes its prediction; None for others.
+    """
+
+    name: str
+    drafter: str | None = None
+    verifier: str | None = None
+    tree: str | None = None
+    freeze: str | None = None
+    prefetch: str | None = None
+
+    @property
+    def title(self) -> str:
+        """Name and tree."""
+        return self.name if self.tree is None else f"{self.name} {self.tree}"
+
+    @property
+    def rows(self) -> int:
+        """Rows of a round's call."""
+        return 1 if self.tree is None else len(grow(self.tree))
+
+    def call_rows(self) -> tuple[int, ...]:
+        """Rows of the calls of one full round; frozen asks the target at the root first."""
+        if self.drafter is not None and DRAFTERS[self.drafter].asks_root and self.rows > 1:
+            return (1, self.rows - 1)
+        return (self.rows,)
+
+    def make_drafter(self, target: Target) -> Drafter:
+        """Return the drafter, for a target.
+
+        Raises:
+            ValueError: If the drafter needs a cheap model and the target has none.
+            FileNotFoundError: If the cheap model's weights are missing.
+        """
+        assert self.drafter is not None
+        options: dict[str, Any] = {}
+        if self.drafter in ("frozen", "free"):
+            options["freeze"] = self.freeze
+        if self.drafter == "free":
+            options["prefetch"] = self.prefetch
+        if self.drafter in ("model", "corrected"):
+            if target.load_cheap is None:
+                raise ValueError(
+                    f"drafter {self.drafter!r} needs a cheap model, and target {target.name!r} has "
+                    "none: use target digits, or drafter recycled, free or frozen"
+                )
+            options["denoiser"] = target.load_cheap()
+        return cast(Any, DRAFTERS[self.drafter])(**options)
+
+
+def parse(text: str, tree: str) -> Method:
+    """Return the method that ``text`` names, with a draft tree.
+
+    Raises:
+        ValueError: If the name does not read as one; the message gives the nearest valid name.
+    """
+    if text == SEQUENTIAL:
+        return Method(SEQUENTIAL)
+    words, plus, verifier = text.partition("+")
+    if not plus:
+        pairs = {f"{drafter}+{rule}": None for drafter in DRAFTERS for rule in VERIFIERS}
+        choose("method", text, {SEQUENTIAL: None, **pairs})
+    drafter, *options = words.split(":")
+    choose("drafter", drafter, DRAFTERS)
+    choose("verifier", verifier, VERIFIERS)
+    freeze = {"recycled": "x0", "frozen": "x0", "free": "x0"}.get(drafter)
+    prefetch = "nearest" if drafter == "free" else None
+    for option in options:
+        known = dict.fromkeys(FREEZES if drafter in ("frozen", "free") else (), "freeze")
+        if drafter == "free":
+            known |= dict.fromkeys(PREFETCHES, "prefetch")
+        if not known:
+            raise ValueError(f"drafter {drafter!r} takes no option, got {option!r} in {text!r}")
+        if choose(f"option of drafter {drafter!r}", option, known) == "freeze":
+            freeze = option
+        else:
+            prefetch = option
+    return Method(text, drafter, verifier, grow(tree).name, freeze, prefetch)

@@ -1,0 +1,167 @@
+"""Run methods side by side, in one process and in turn.
+
+Calls are counted on all samples, one batch per method, every method with the same noise keys. Time
+is measured one sample at a time: each repeat runs every method on a few samples in turn and times
+the bare target between them, so that what disturbs the machine disturbs all alike.
+"""
+
+from __future__ import annotations
+
+import gc
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from redraft.bench.job import Job, Run
+from redraft.bench.latency import Latency
+from redraft.bench.methods import SEQUENTIAL, Method
+from redraft.sampling import Result
+
+__all__ = ["Outcome", "Record", "Report", "run_bench", "run_each"]
+
+TIMED_SAMPLES = 4
+
+Report = Callable[[str, int, int], None]
+"""Told (what is running, committed steps, all steps) of the current phase."""
+
+
+@dataclass
+class Record:
+    """What is known of one method.
+
+    Attributes:
+        method: The method.
+        counted: Results that calls, rows and acceptance are taken from.
+        runs: Timed runs, one sample each.
+    """
+
+    method: Method
+    counted: list[Result] = field(default_factory=list)
+    runs: list[Run] = field(default_factory=list)
+
+    @property
+    def calls(self) -> NDArray[np.int64]:
+        """Target calls of each sample."""
+        return np.concatenate([result.calls for result in self.counted])
+
+    @property
+    def rows(self) -> NDArray[np.int64]:
+        """Rows of each sample."""
+        return np.concatenate([result.rows for result in self.counted])
+
+
+@dataclass
+class Outcome:
+    """Everything that was measured.
+
+    Attributes:
+        job: What was sampled.
+        records: One per method that was run, in the order asked for.
+        baseline: The sequential sampler's, timed even if nobody asked for it.
+        latency: Timings of the target alone; None if nothing was timed.
+        interrupted: Whether the user stopped it early.
+    """
+
+    job: Job
+    records: list[Record]
+    baseline: Record
+    latency: Latency | None = None
+    interrupted: bool = False
+
+
+def run_bench(
+    job: Job, methods: Sequence[Method], *, repeats: int, wall: bool, report: Report
+) -> Outcome:
+    """Run methods on a job; Ctrl-C returns what is finished by then.
+
+    Args:
+        job: What is sampled.
+        methods: What is compared.
+        repeats: Times that every method is timed on each of the timed samples.
+        wall: Whether time is measured at all.
+        report: Told of the progress, outside of what is timed.
+    """
+    records = [Record(method) for method in methods]
+    outcome = Outcome(job, records, _baseline(records))
+    try:
+        _count(outcome, report)
+        if wall:
+            _time(outcome, repeats, report)
+    except KeyboardInterrupt:
+        outcome.interrupted = True
+    outcome.records = [record for record in records if record.counted]
+    return outcome
+
+
+def _count(outcome: Outcome, report: Report) -> None:
+    """Run every method on all samples."""
+    for record in outcome.records:
+        title = f"calls: {record.method.title}"
+        # The sequential sampler takes the same calls for every sample.
+        num = 1 if record.method.name == SEQUENTIAL else outcome.job.num
+        result = outcome.job.sample(
+            record.method,
+            range(num),
+            progress=lambda done, total, title=title: report(title, done, total),
+        )
+        record.counted.append(result)
+
+
+def _time(outcome: Outcome, repeats: int, report: Report) -> None:
+    """Time every method, one sample at a time, and the target alone."""
+    job, records = outcome.job, list(outcome.records)
+    if outcome.baseline not in records:
+        records.insert(0, outcome.baseline)
+    samples = range(min(TIMED_SAMPLES, job.num))
+    steps = job.chain.calls_sequential
+    total, done = repeats * len(samples) * len(records) * steps, 0
+    latency = Latency(job, [rows for record in records for rows in record.method.call_rows()])
+    outcome.latency = latency
+    for record in records:
+        job.run_once(record.method, 0)  # warm-up
+    gc.collect()
+    for _ in range(repeats):
+        for which in samples:
+            latency.measure()
+            for record in records:
+                report(f"wall-clock: {record.method.title}", done, total)
+                record.runs.append(job.run_once(record.method, which))
+                done += steps
+
+
+def run_each(job: Job, methods: Sequence[Method], *, report: Report) -> Outcome:
+    """Draw all samples one after another, each by every method in turn, and time them.
+
+    Ctrl-C returns the samples that every method has finished.
+
+    Args:
+        job: What is sampled.
+        methods: The methods.
+        report: Told of each method's committed steps and own seconds so far, between samples.
+    """
+    records = [Record(method) for method in methods]
+    steps = job.chain.calls_sequential
+    outcome = Outcome(job, records, _baseline(records))
+    try:
+        for record in records:
+            job.run_once(record.method, 0)  # warm-up
+        for which in range(job.num):
+            runs = [job.run_once(record.method, which) for record in records]
+            for record, run in zip(records, runs, strict=True):
+                record.runs.append(run)
+                report(record.method.title, (which + 1) * steps, job.num * steps)
+    except KeyboardInterrupt:
+        outcome.interrupted = True
+    finished = min(len(record.runs) for record in records)
+    for record in records:
+        record.runs = record.runs[:finished]
+        record.counted = [run.result for run in record.runs]
+    return outcome
+
+
+def _baseline(records: list[Record]) -> Record:
+    """The sequential sampler's record, or an empty one if it is not among them."""
+    asked = [record for record in records if record.method.name == SEQUENTIAL]
+    return asked[0] if asked else Record(Method(SEQUENTIAL))
