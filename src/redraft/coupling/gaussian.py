@@ -36,7 +36,9 @@ TINY = 1e-10
 """Distances delta below this count as this: the two laws differ by less than 4e-11 in variation."""
 
 _FAR = 40.0
+_LEAST = float(np.finfo(np.float64).tiny)
 _MOST_STEPS = 60
+_ROUNDING = 4e-16
 _TOLERANCE = 1e-13
 
 
@@ -63,8 +65,9 @@ class GaussianPair(NamedTuple):
     def sample_excess(self, rho: Floats, lam: Floats, uniform: Floats) -> Floats:
         r"""Return the part along, zeta (...), by inverting the survival function.
 
-        Solves S(zeta) = uniform * S(c) with Newton steps on log S, which is concave: from a start
-        on the right the steps fall monotonically onto the root. The start is the root of the upper
+        Solves h(zeta) = sqrt(-log uniform), h = sqrt(-log(S / S(c))), by Newton steps: S falls off
+        like a parabola at its edge and like a Gaussian far out, so h is nearly a straight line. The
+        start is the root of the tangent of h at the edge, if that is near, or else of the upper
         bound S(zeta) <= rho Phi(delta - zeta). A bracket catches steps lost to rounding.
 
         Args:
@@ -73,19 +76,25 @@ class GaussianPair(NamedTuple):
             uniform: In (0, 1), shape (...).
         """
         delta = np.maximum(self.delta, TINY)
-        goal = np.maximum(uniform * self.excess(rho, lam), np.finfo(np.float64).tiny)
-        low = np.maximum(_edge(delta, rho, lam), delta - _FAR)
-        zeta = delta - _ndtri(np.minimum(goal / rho, 1.0 - 1e-16))
-        zeta = high = np.maximum(zeta, low)
+        edge, total = _edge(delta, rho, lam), np.maximum(self.excess(rho, lam), _LEAST)
+        goal, aim = np.maximum(uniform * total, _LEAST), np.sqrt(-np.log(uniform))
+        low = np.maximum(edge, delta - _FAR)
+        high = np.maximum(low, delta - _ndtri(np.minimum(goal / rho, 1.0 - 1e-16)))
+        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+            tangent = edge + aim * np.sqrt(2.0 * total / (rho * delta * _phi(edge - delta)))
+        zeta = np.where((uniform > 0.8) & (tangent > low), np.minimum(tangent, high), high)
         for _ in range(_MOST_STEPS):
-            mass = _survival(delta, zeta, rho, lam)
+            ahead, behind = rho * _ndtr(delta - zeta), lam * _ndtr(-zeta)
+            mass, noise = ahead - behind, (1 + (zeta - delta) ** 2) * ahead + (1 + zeta**2) * behind
             density = rho * _phi(zeta - delta) - lam * _phi(zeta)
             left = mass > goal  # the root lies to the right of zeta
             low, high = np.where(left, zeta, low), np.where(left, high, zeta)
-            with np.errstate(divide="ignore", invalid="ignore"):
-                trial = zeta + mass / density * np.log(mass / goal)
+            height = np.sqrt(-np.log(np.clip(mass / total, _LEAST, 1.0)))
+            with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+                trial = zeta + 2.0 * height * (aim - height) * (mass / density)
             inside = (trial >= low) & (trial <= high)
             trial = np.where(inside, trial, 0.5 * (low + high))
+            trial = np.where(np.abs(mass - goal) <= _ROUNDING * noise, zeta, trial)
             step, zeta = np.abs(trial - zeta), trial
             if np.all(step <= _TOLERANCE * (1.0 + np.abs(zeta))):
                 break
@@ -109,7 +118,8 @@ def _phi(z: Floats) -> Floats:
 
 
 def _ndtr(z: Floats) -> Floats:
-    return torch.special.ndtr(torch.as_tensor(z)).numpy()
+    """Return Phi(z), precise in the lower tail too, where torch.special.ndtr is not."""
+    return 0.5 * torch.special.erfc(torch.as_tensor(z * -math.sqrt(0.5))).numpy()
 
 
 def _ndtri(mass: Floats) -> Floats:

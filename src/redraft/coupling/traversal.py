@@ -82,7 +82,7 @@ def _chain(tree: Tree, pair: Pair, log_ratio: Floats) -> tuple[Floats, Floats, F
     total = np.zeros(log_ratio.shape[:2])
     np.cumsum(log_ratio[:, :-1, 0], axis=1, out=total[:, 1:])
     a = np.exp(total - np.maximum.accumulate(total, axis=1))
-    lam = np.broadcast_to((tree.child[:, 0] >= 0).astype(np.float64), a.shape)
+    lam = np.zeros_like(a) + (tree.child[:, 0] >= 0)
     return a, lam, 1.0 + lam * (pair.excess(a, lam) - a)
 
 
