@@ -59,8 +59,9 @@ class Greedy:
         if tree.width <= 1:
             chance = np.ones(uniform.shape)
             np.exp(np.minimum(log_ratio[:, :-1, 0], 0.0), out=chance[:, 1:])
-            run = np.logical_and.accumulate(uniform[:, 1:] < chance[:, 1:], axis=1)
-            return Verdict(np.minimum(run.sum(axis=1), limit), one, one, chance)
+            accepted = np.zeros(uniform.shape, dtype=bool)  # of each node, its child
+            np.less(uniform[:, 1:], chance[:, 1:], out=accepted[:, :-1])
+            return Verdict(np.minimum(accepted.argmin(axis=1), limit), one, one, chance)
         chance, lam = _chances(tree, pair, log_ratio)
         stop = _last(tree, (uniform < chance) & (tree.depth <= limit[:, None]))
         return Verdict(stop, one, lam[np.arange(len(stop)), stop], chance)

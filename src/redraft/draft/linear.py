@@ -50,7 +50,9 @@ class LinearDraft:
         carry, push, pull = _windows(steps, self._frozen, tree.height)
         one = np.concatenate((carry, pull.sum(axis=2, keepdims=True), push), axis=2)
         each = np.concatenate((carry, pull, push), axis=2)
-        self._tables = [torch.from_numpy(table).to(device, dtype) for table in (one, each)]
+        tables = [torch.from_numpy(table).to(device, dtype) for table in (one, each)]
+        self._tables = tables
+        self._steps_of = [table.split(1) for table in tables]  # views, for a lone sample
 
     def __call__(self, frontier: Frontier) -> Draft:
         """Return the drafted states and the guesses (B, T, D) or (B, 1, D)."""
@@ -61,8 +63,11 @@ class LinearDraft:
         each = quantity.shape[1] > 1
         if each and quantity.shape[1] > len(tree):
             quantity = quantity[:, : len(tree)]
-        at = torch.from_numpy(frontier.step).to(root.device)
-        factors = self._tables[each].index_select(0, at)
+        if len(root) == 1:
+            factors = self._steps_of[each][int(frontier.step[0])]
+        else:
+            at = torch.from_numpy(frontier.step).to(root.device)
+            factors = self._tables[each].index_select(0, at)
         if tree.width > 1 or len(tree) < self._levels:
             factors = self._by_node(factors, tree, each, frontier.noise.shape[1])
         x = product(factors, torch.cat((root, quantity, frontier.noise), dim=1))

@@ -1,8 +1,8 @@
 """Batched products in full precision.
 
 States are made by these products, so they must not be rounded. A process that lets its model use
-TF32 or bfloat16 products (``torch.set_float32_matmul_precision("high")``) would otherwise move every
-draft off the mean that verification assumes.
+TF32 or bfloat16 products (``torch.set_float32_matmul_precision("high")``) would otherwise move
+every draft off the mean that verification assumes.
 """
 
 from __future__ import annotations

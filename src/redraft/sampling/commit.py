@@ -41,10 +41,10 @@ def commit(sampler: Sampler, state: State, rows: Rows, f: Tensor) -> tuple[State
     finite = np.isfinite(seen.delta)
     if not finite.all():
         _check_finite(sampler, state, plan, f, verdict, finite)
-        f, seen = _mask(finite, f, seen)
+        f, seen = _mask(plan, finite, f, seen)
     result = outcome(sampler, state, plan, verdict, seen)
     nodes = recall(sampler, plan, finite, result)
-    x, remembered = follow(sampler, plan, f, seen, result, nodes)
+    x, remembered = follow(sampler, plan, seen, result, nodes)
     info = record(sampler, state, plan, seen, result, x)
     memory, ready = remember(sampler, state, plan, f, nodes, remembered)
     return shift(sampler, state, plan, result, x, memory, ready), info
@@ -83,11 +83,11 @@ def _check_finite(
     raise NonFiniteError(source, int(state.owner[sample]), step, float(sampler.steps.level[step]))
 
 
-def _mask(finite: Bools, f: Tensor, seen: Moments) -> tuple[Tensor, Moments]:
+def _mask(plan: Plan, finite: Bools, f: Tensor, seen: Moments) -> tuple[Tensor, Moments]:
     """Blank the nodes that the walk never visited and whose predictions are not finite."""
     good = torch.from_numpy(finite).to(f.device).unsqueeze(-1)
-    zero = f.new_zeros(())
-    gap = torch.where(good, seen.gap, zero)
-    return torch.where(good, f, zero), Moments(
-        gap, seen.delta, np.nan_to_num(seen.zeta), np.nan_to_num(seen.sign)
-    )
+    f = torch.where(good, f, f.new_zeros(()))
+    gap = torch.where(good, f - plan.draft.guess, f.new_zeros(()))
+    x = torch.where(plan.draft.x.isfinite(), plan.draft.x, f.new_zeros(()))
+    columns = torch.cat((f, x, gap, plan.noise), dim=1)
+    return f, Moments(columns, seen.delta, np.nan_to_num(seen.zeta), np.nan_to_num(seen.sign))

@@ -51,7 +51,7 @@ class Lookahead(NamedTuple):
         offset = step - self.first
         if len(offset) == 1:
             start = int(offset[0])
-            return self.normal[:, start : start + count], self.coin[:, start : start + count]
+            return self.normal.narrow(1, start, count), self.coin[:, start : start + count]
         place = offset[:, None] + np.arange(count)
         return pick(self.normal, place), np.take_along_axis(self.coin, place, axis=1)
 

@@ -30,16 +30,16 @@ _TINY = 1e-30
 
 
 class Moments(NamedTuple):
-    """The pair at every node; host arrays, except the vectors they come from.
+    """The pair at every node.
 
     Attributes:
-        gap: (B, T, D) prediction less guess, f - g.
-        delta: (B, T) distance of the means in standard deviations; 0 on zero-noise steps.
-        zeta: (B, S) part along of the noises of `Plan`, each seen from the node it leads on from.
-        sign: (B, T) sign of b over the norm of f - g: the direction e is sign (f - g).
+        columns: (B, 3 T + S, D) predictions f, drafted states, gaps f - g and noises, on the
+        device. delta: (B, T) distance of the means in standard deviations; 0 on zero-noise steps;
+        host. zeta: (B, S) part along of the noises of `Plan`, each seen from the node it leads on
+        from. sign: (B, T) sign of b over the norm of f - g: the direction e is sign (f - g).
     """
 
-    gap: Tensor
+    columns: Tensor
     delta: Floats
     zeta: Floats
     sign: Floats
@@ -49,10 +49,16 @@ def moments(sampler: Sampler, plan: Plan, f: Tensor) -> Moments:
     """Reduce predictions (B, T, D), guesses and noises to `Moments`."""
     tree, steps = plan.tree, sampler.steps
     gap = f - plan.draft.guess
-    square = torch.linalg.vecdot(gap, gap)
-    above = gap if tree.width <= 1 else gap[:, torch.from_numpy(tree.parent[1:])]
-    inner = torch.linalg.vecdot(above, plan.noise)
-    norm = np.sqrt(square.cpu().numpy().astype(np.float64))
+    columns = torch.cat((f, plan.draft.x, gap, plan.noise), dim=1)
+    if tree.width <= 1:
+        two = columns.narrow(1, 2 * len(tree), 2 * len(tree)).view(len(f), 2, *f.shape[1:])
+        sums = (two * gap.unsqueeze(1)).sum(-1).cpu().numpy()
+        square, inner = sums[:, 0], sums[:, 1]
+    else:
+        above = gap[:, torch.from_numpy(tree.parent[1:])]
+        sums = torch.cat(((gap * gap).sum(-1), (above * plan.noise).sum(-1)), dim=1).cpu().numpy()
+        square, inner = sums[:, : len(tree)], sums[:, len(tree) :]
+    norm = np.sqrt(square.astype(np.float64))
     sign = steps.sign[plan.place] / np.maximum(norm, _TINY)
-    zeta = inner.cpu().numpy() * (sign if tree.width <= 1 else sign[:, tree.parent[1:]])
-    return Moments(gap, norm * steps.pull[plan.place], zeta, sign)
+    zeta = inner * (sign if tree.width <= 1 else sign[:, tree.parent[1:]])
+    return Moments(columns, norm * steps.pull[plan.place], zeta, sign)

@@ -42,8 +42,9 @@ class Outcome(NamedTuple):
     Attributes:
         stop: (B,) last node of the committed path.
         kept: (B,) rejected child that the recovered state replaces; 0 if there is none (a bonus).
-        slot: (B,) where in ``noise`` the noise z of the state after the path is.
-        noise: (B, S, D) noises of the round, a fresh one for a bonus of a tree last.
+        slot: (B,) where among the noises of the round that of the state after the path is, S for
+            the fresh one.
+        fresh: (B, D) noise for a bonus; None if there is none, or it is among those of the round.
         kappa: (B,) change of the part along.
         zeta: (B,) part along of the kept child's noise; of no meaning for a bonus.
     """
@@ -51,7 +52,7 @@ class Outcome(NamedTuple):
     stop: Ints
     kept: Ints
     slot: Ints
-    noise: Tensor
+    fresh: Tensor | None
     kappa: Floats
     zeta: Floats
 
@@ -60,39 +61,37 @@ def outcome(sampler: Sampler, state: State, plan: Plan, verdict: Verdict, seen: 
     """Draw the part along of recovered states, choose the kept child, find the noise."""
     tree, stop = plan.tree, verdict.stop
     batch = np.arange(len(stop))
-    child = tree.child[stop, 0]
-    bonus = (tree.depth[stop] == plan.depth_limit) | (child < 0)
     if tree.width <= 1:
+        bonus = stop == plan.depth_limit
         zeta = seen.zeta[batch, stop]
         kappa = -2.0 * zeta
         if not sampler.verifier.reflects:
             delta = seen.delta[batch, stop]
             kappa = _along(sampler, state, plan, verdict, delta) - zeta - delta
-        kept, kappa = np.where(bonus, 0, child), np.where(bonus, 0.0, kappa)
-        return Outcome(stop, kept, stop, plan.noise, kappa, zeta)
+        kept, kappa = np.where(bonus, 0, stop + 1), np.where(bonus, 0.0, kappa)
+        return Outcome(stop, kept, stop, None, kappa, zeta)
+    bonus = (tree.depth[stop] == plan.depth_limit) | (tree.child[stop, 0] < 0)
     delta = seen.delta[batch, stop]
     along = _along(sampler, state, plan, verdict, delta)
     kept = np.where(bonus, 0, _nearest(plan, stop, along, seen))
     zeta = seen.zeta[batch, np.maximum(kept - 1, 0)]
     kappa = np.where(bonus, 0.0, along - zeta - delta)
-    noise, last = plan.noise, plan.noise.shape[1]
-    if bonus.any():
-        noise = torch.cat((noise, _fresh(sampler, state, plan, stop).unsqueeze(1)), dim=1)
-    return Outcome(stop, kept, np.where(bonus, last, kept - 1), noise, kappa, zeta)
+    slot = np.where(bonus, plan.noise.shape[1], kept - 1)
+    fresh = _fresh(sampler, state, plan, stop) if bonus.any() else None
+    return Outcome(stop, kept, slot, fresh, kappa, zeta)
 
 
 def follow(
-    sampler: Sampler, plan: Plan, f: Tensor, seen: Moments, result: Outcome, nodes: Ints | None
+    sampler: Sampler, plan: Plan, seen: Moments, result: Outcome, nodes: Ints | None
 ) -> tuple[Tensor, Tensor | None]:
     """Return the states (B, D) after the committed paths and the remembered predictions.
 
-    One product serves both: its first row is the formula of this module, the others are ones.
+    One product serves both: its first row is the formula of this module, the others pick.
 
     Args:
         sampler: The parts.
         plan: The round.
-        f: (B, T, D) finite predictions.
-        seen: The pairs.
+        seen: The pairs; all finite.
         result: What was decided.
         nodes: (B, M) nodes whose predictions are remembered.
     """
@@ -100,18 +99,18 @@ def follow(
     batch = np.arange(len(stop))
     place = plan.place[batch, stop]
     std = steps.std[place]
-    kept = 0 if nodes is None else nodes.shape[1]
-    width = 3 * size + result.noise.shape[1]
-    factor = np.zeros((len(stop), 1 + kept, width), dtype=sampler.host_dtype)
+    columns, kept = seen.columns, 0 if nodes is None else nodes.shape[1]
+    if result.fresh is not None:
+        columns = torch.cat((columns, result.fresh.unsqueeze(1)), dim=1)
+    factor = np.zeros((len(stop), 1 + kept, columns.shape[1]), dtype=sampler.host_dtype)
     factor[batch, 0, stop] = steps.b[place]
     factor[batch, 0, stop + size] = steps.a[place]
     factor[batch, 0, stop + 2 * size] = std * result.kappa * seen.sign[batch, stop]
     factor[batch, 0, result.slot + 3 * size] = std
     if nodes is not None:
         factor[batch[:, None], np.arange(1, 1 + kept), nodes] = 1.0
-    columns = torch.cat((f, plan.draft.x, seen.gap, result.noise), dim=1)
-    rows = product(upload(factor, f), columns)
-    return rows[:, 0], None if nodes is None else rows[:, 1:]
+    rows = product(upload(factor, columns), columns)
+    return rows.select(1, 0), None if nodes is None else rows.narrow(1, 1, kept)
 
 
 def _along(sampler: Sampler, state: State, plan: Plan, verdict: Verdict, delta: Floats) -> Floats:

@@ -115,7 +115,10 @@ def _path_log_prob(
     nodes = _path_nodes(plan, result.stop)
     distance = np.concatenate((np.take_along_axis(drafted, nodes, axis=1), drafted[:, :1]), axis=1)
     kappa = result.kappa
-    last = _square(pick(result.noise, result.slot)) + 2.0 * kappa * result.zeta + kappa**2
+    noise = plan.noise
+    if result.fresh is not None:
+        noise = torch.cat((noise, result.fresh.unsqueeze(1)), dim=1)
+    last = _square(pick(noise, result.slot)) + 2.0 * kappa * result.zeta + kappa**2
     distance[batch, tree.depth[result.stop]] = last
     first = plan.place[:, :1]
     place = np.minimum(first + np.arange(distance.shape[1]), steps.total - 1)

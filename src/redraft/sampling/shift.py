@@ -2,8 +2,8 @@
 
 Where a recovered state took the place of a rejected child, the noises below that child are kept
 (``docs/contract.md``, rule 4): they are live, nothing has looked at them. All that is kept of a
-noise is its serial number. Nodes past the end of the chain or past a zero-noise step do not exist, so
-nothing of them can be kept (rule 5).
+noise is its serial number. Nodes past the end of the chain or past a zero-noise step do not exist,
+so nothing of them can be kept (rule 5).
 """
 
 from __future__ import annotations
