@@ -8,13 +8,17 @@ conditional network.
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import torch
-from torch import nn
 
 from redraft.registry import choose
 from redraft.zoo.gaussian import gaussian
 from redraft.zoo.guidance import guided
 from redraft.zoo.mixture import mixture
+
+if TYPE_CHECKING:
+    from redraft.zoo.digits import DigitsDenoiser
 
 __all__ = ["gaussian", "guided", "load", "mixture", "names"]
 
@@ -28,7 +32,7 @@ def names() -> tuple[str, ...]:
 
 def load(
     name: str, device: str | torch.device = "cpu", dtype: torch.dtype = torch.float32
-) -> nn.Module:
+) -> DigitsDenoiser:
     """Load a trained denoiser, in evaluation mode and without gradients of its weights.
 
     Args:
