@@ -93,7 +93,11 @@ def _draft(sampler: Sampler, state: State, tree: Tree, normals: Tensor) -> Draft
 
 
 def _number(tree: Tree, state: State, exists: np.ndarray) -> tuple[Ints, Ints]:
-    """Give every fresh noise its serial number for its step; kept noises keep theirs."""
+    """Give every fresh noise its serial number for its step; kept noises keep theirs.
+
+    On a chain the nodes past a sample's end are numbered too, but not counted: the first of them is
+    the place of the bonus noise.
+    """
     kept = state.attempt[:, : len(tree)]
     if len(tree) == 1:
         return kept, state.drawn
@@ -104,13 +108,13 @@ def _number(tree: Tree, state: State, exists: np.ndarray) -> tuple[Ints, Ints]:
     if tree.width <= 1:
         serial = drawn[:, above]
         drawn[:, : len(tree) - 1] += fresh[:, 1:]
-    else:
-        order = np.cumsum(fresh, axis=1)
-        first = np.searchsorted(tree.depth, tree.depth)  # first node of each node's level
-        before = np.where(first > 0, order[:, np.maximum(first - 1, 0)], 0)
-        serial = drawn[:, above] + order - before - 1
-        level = tree.depth[:, None] == np.arange(1, drawn.shape[1] + 1)
-        drawn += fresh.astype(np.int64) @ level
+        return np.where(kept < 0, serial, kept), drawn
+    order = np.cumsum(fresh, axis=1)
+    first = np.searchsorted(tree.depth, tree.depth)  # first node of each node's level
+    before = np.where(first > 0, order[:, np.maximum(first - 1, 0)], 0)
+    serial = drawn[:, above] + order - before - 1
+    level = tree.depth[:, None] == np.arange(1, drawn.shape[1] + 1)
+    drawn += fresh.astype(np.int64) @ level
     return np.where(fresh, serial, kept), drawn
 
 
