@@ -104,6 +104,14 @@ def test_bench_takes_trees_with_several_children():
     assert [m["tree"] for m in found["methods"]] == ["kary:2,2", "chain:3"]
 
 
+def test_bench_runs_the_drafters_with_a_cheap_model_on_digits():
+    names = "model+greedy,corrected+traversal"
+    options = ["--methods", names, "--steps", "6", "--num", "2", "--rows", "4", "--no-wall"]
+    found = json.loads(run("bench", "digits", *options, "--json", "-").stdout)
+    assert [m["drafter"] for m in found["methods"]] == ["model", "corrected"]
+    assert [m["freeze"] for m in found["methods"]] == [None, None]
+
+
 def test_bench_stopped_by_the_user_reports_what_is_finished(monkeypatch, tmp_path):
     def stop(self, method, which):
         raise KeyboardInterrupt

@@ -127,7 +127,7 @@ def verdict(method: dict[str, Any], latency: dict[str, float]) -> str:
     """Say in one sentence what a method's calls and rows came to on this device."""
     rows, fewer, faster = method["rows"], method["speedup_calls"], method["speedup_wall"]
     name = f"{method['name']} {method['tree']}"
-    own = f"{100 * method['own_share']:.0f} % of its time was not the model"
+    own = f"{100 * method['own_share']:.0f} % of its time was not the target"
     price = ""
     if str(rows) in latency and rows > 1:
         ratio = latency[str(rows)] / latency["1"]

@@ -49,16 +49,13 @@ def _latency(outcome: Outcome) -> dict[str, float]:
     """
     seconds: dict[str, float] = {}
     for record in outcome.records:
-        means = []
+        means, most = [], max(record.method.call_rows())
         for run in record.runs:
-            full = [
-                each
-                for rows, each in zip(run.call_rows, run.call_seconds, strict=True)
-                if rows == max(record.method.call_rows())
-            ]
+            calls = zip(run.call_rows, run.call_seconds, strict=True)
+            full = [each for rows, each in calls if rows == most]
             means += [fmean(full)] if full else []
         if means:
-            seconds[str(record.method.rows)] = median(means)
+            seconds[str(most)] = median(means)
     return seconds
 
 
@@ -76,11 +73,12 @@ def _meaning(found: dict[str, Any]) -> str:
 
 def panel_titles(found: dict[str, Any]) -> list[str]:
     """Return the title of each method's samples in the picture."""
-    return [
-        f"{method['name']}{' ' + method['tree'] if method['tree'] else ''}\n"
-        f"{method['calls_mean']:.1f} calls, {1e3 * method['wall_s_median']:.0f} ms a sample"
-        for method in found["methods"]
-    ]
+    titles = []
+    for method in found["methods"]:
+        name = f"{method['name']} {method['tree'] or ''}".strip()
+        calls = number(method["calls_mean"]).removesuffix(".0")
+        titles.append(f"{name}\n{calls} calls, {1e3 * method['wall_s_median']:.0f} ms a sample")
+    return titles
 
 
 def print_sample(found: dict[str, Any], console: Console) -> None:
