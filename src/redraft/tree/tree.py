@@ -126,12 +126,3 @@ class Tree:
             found = self.child[np.maximum(above, 0), self.rank[node]]
             table[:, node] = np.where(above >= 0, found, -1)
         return table
-
-    @cached_property
-    def heir(self) -> Ints:
-        """(T, T) as ``subtree``, but the deepest existing node on the way where there is none."""
-        table = self.subtree.copy()
-        for node in range(1, len(self)):
-            missing = table[:, node] < 0
-            table[missing, node] = table[missing, self.parent[node]]
-        return table
