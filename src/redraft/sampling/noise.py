@@ -75,7 +75,8 @@ def stream_keys(seeds: NDArray[np.int64], stream: int) -> Keys:
 def uniform(keys: Keys, step: ArrayLike, attempt: ArrayLike) -> NDArray[np.float64]:
     """Return float64 uniforms in the open interval (0, 1), one per (key, step, attempt)."""
     word = _mix(_address(keys, step, attempt) + _u(_GOLDEN))
-    return ((word >> np.uint64(11)).astype(np.float64) + 0.5) * 2.0**-53
+    # 52 bits and a half are exact in float64; with 53 the largest would round to 1.
+    return ((word >> np.uint64(12)).astype(np.float64) + 0.5) * 2.0**-52
 
 
 def normal(
