@@ -8,6 +8,7 @@ about terminal levels.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -55,8 +56,9 @@ class Steps:
         return len(self.level)
 
     @staticmethod
+    @lru_cache(maxsize=64)
     def of(chain: Chain) -> Steps:
-        """Return the steps of ``chain``."""
+        """Return the steps of ``chain``; one object per chain, so that tables can be shared."""
         a, b, std = (column.numpy() for column in (chain.a, chain.b, chain.std))
         if chain.terminal is not None:
             a, b, std = np.append(a, 0.0), np.append(b, 1.0), np.append(std, 0.0)

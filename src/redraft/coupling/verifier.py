@@ -82,5 +82,7 @@ def offered(tree: Tree, incoming: NDArray[Any]) -> NDArray[Any]:
     """
     if tree.width <= 1 and incoming.shape[1] == len(tree):
         return incoming[:, :, None]
-    slots = np.clip(tree.child - 1, 0, max(incoming.shape[1] - 1, 0))
+    if not incoming.shape[1]:
+        return np.zeros((len(incoming), *tree.child.shape, *incoming.shape[2:]), incoming.dtype)
+    slots = np.clip(tree.child - 1, 0, incoming.shape[1] - 1)
     return incoming[:, slots]

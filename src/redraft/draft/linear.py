@@ -9,23 +9,29 @@ the noises:
           (b'_k q_k + \mathrm{std}_k z_k), \qquad j = \text{depth of } u,
 
 the sums running over the path from the root to u. The coefficients depend on the root's step and on
-two depths only; they are laid out once per chain, and a round multiplies them with the noises.
+two depths only; they are laid out once per chain and shared by all runs of it, and a round
+multiplies them with the noises.
 """
 
 from __future__ import annotations
+
+from functools import lru_cache
 
 import numpy as np
 import torch
 from torch import Tensor
 
 from redraft.chain.steps import Steps
-from redraft.draft.drafter import Draft, Frontier, Memory
+from redraft.draft.drafter import Draft, Frontier, Ints, Memory
 from redraft.draft.freeze import Frozen, freeze_table
 from redraft.draft.gather import column
 from redraft.draft.product import product
 from redraft.tree.tree import Tree
 
 __all__ = ["LinearDraft"]
+
+_LARGEST_TABLE = 2**22
+"""Steps x depths^2 up to which the factors of all steps are kept (about 64 MB in float32)."""
 
 
 class LinearDraft:
@@ -43,16 +49,10 @@ class LinearDraft:
             dtype: Type of the states.
             device: Where the states are.
         """
+        self._steps, self._height = steps, tree.height
+        self._freeze, self._direct = freeze, freeze == "x0"
         self._frozen = freeze_table(freeze, steps)
-        self._direct = freeze == "x0"
-        self._steps = steps
-        self._levels = tree.height + 1
-        carry, push, pull = _windows(steps, self._frozen, tree.height)
-        one = np.concatenate((carry, pull.sum(axis=2, keepdims=True), push), axis=2)
-        each = np.concatenate((carry, pull, push), axis=2)
-        tables = [torch.from_numpy(table).to(device, dtype) for table in (one, each)]
-        self._tables = tables
-        self._steps_of = [table.split(1) for table in tables]  # views, for a lone sample
+        self._dtype, self._device = dtype, device
 
     def __call__(self, frontier: Frontier) -> Draft:
         """Return the drafted states and the guesses (B, T, D) or (B, 1, D)."""
@@ -63,15 +63,23 @@ class LinearDraft:
         each = quantity.shape[1] > 1
         if each and quantity.shape[1] > len(tree):
             quantity = quantity[:, : len(tree)]
-        if len(root) == 1:
-            factors = self._steps_of[each][int(frontier.step[0])]
-        else:
-            at = torch.from_numpy(frontier.step).to(root.device)
-            factors = self._tables[each].index_select(0, at)
-        if tree.width > 1 or len(tree) < self._levels:
+        factors = self._by_depth(frontier.step, each)
+        if tree.width > 1 or len(tree) <= self._height:
             factors = self._by_node(factors, tree, each, frontier.noise.shape[1])
         x = product(factors, torch.cat((root, quantity, frontier.noise), dim=1))
         return Draft(x, quantity if self._direct else self._guess(frontier, x, quantity))
+
+    def _by_depth(self, step: Ints, each: bool) -> Tensor:
+        """Return the factors (B, H + 1, ...) of drafts that start at ``step`` (B,)."""
+        how = self._steps, self._freeze, self._height, each, self._dtype, self._device
+        if self._steps.total * (self._height + 1) ** 2 > _LARGEST_TABLE:
+            return _factors(self._steps, self._frozen, self._height, each, step).to(
+                self._device, self._dtype
+            )
+        table, views = _table(*how)
+        if len(step) == 1:
+            return views[int(step[0])]
+        return table.index_select(0, torch.from_numpy(step).to(self._device))
 
     def _quantity(self, memory: Memory) -> Tensor:
         if self._direct or memory.x is None:
@@ -88,7 +96,7 @@ class LinearDraft:
 
     def _by_node(self, factors: Tensor, tree: Tree, each: bool, noises: int) -> Tensor:
         """Turn factors by depth (B, H + 1, ...) into factors by node, zero off the path."""
-        levels, size = self._levels, len(tree)
+        levels, size = self._height + 1, len(tree)
         pulls = levels if each else 1
         if tree.width <= 1:
             columns = [range(1 + (size if each else 1)), range(1 + pulls, 1 + pulls + noises)]
@@ -104,25 +112,35 @@ class LinearDraft:
         return torch.cat((by_node[:, :, :1], pull, push), dim=2)
 
 
-def _windows(
-    steps: Steps, frozen: Frozen, height: int
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return carry (N, H+1, 1), push and pull (N, H+1, H+1) in float64.
+@lru_cache(maxsize=16)
+def _table(
+    steps: Steps, freeze: str, height: int, each: bool, dtype: torch.dtype, device: torch.device
+) -> tuple[Tensor, tuple[Tensor, ...]]:
+    """Return the factors of drafts from every step (N, H + 1, ...), and a view for each step."""
+    starts = np.arange(steps.total)
+    factors = _factors(steps, freeze_table(freeze, steps), height, each, starts)
+    table = factors.to(device, dtype)
+    return table, table.split(1)
+
+
+def _factors(steps: Steps, frozen: Frozen, height: int, each: bool, starts: Ints) -> Tensor:
+    """Return carry, pull and push side by side, (B, H + 1, 1 + (H + 1 or 1) + H + 1), float64.
 
     ``push[n, j, k]`` is what the noise of step n + k adds at depth j > k, ``pull[n, j, k]`` what
-    the guess at depth k adds there. Steps past the end are padded with the identity; nodes there
-    are never evaluated.
+    the guess at depth k adds there (summed over k unless ``each`` node has its own). Steps past the
+    end are padded with the identity; nodes there are never evaluated.
     """
-    total, levels = steps.total, height + 1
+    batch, levels = len(starts), height + 1
     a = np.concatenate((frozen.a, np.ones(levels)))
     b = np.concatenate((frozen.b, np.zeros(levels)))
     std = np.concatenate((steps.std, np.zeros(levels)))
-    carry = np.ones((total, levels, 1))
-    push, pull = np.zeros((2, total, levels, levels))
+    carry = np.ones((batch, levels, 1))
+    push, pull = np.zeros((2, batch, levels, levels))
     for j in range(height):
-        now = np.arange(total) + j
+        now = starts + j
         for factor in (carry, push, pull):
             factor[:, j + 1] = a[now, None] * factor[:, j]
         push[:, j + 1, j] = std[now]
         pull[:, j + 1, j] = b[now]
-    return carry, push, pull
+    pull = pull if each else pull.sum(axis=2, keepdims=True)
+    return torch.from_numpy(np.concatenate((carry, pull, push), axis=2))

@@ -7,7 +7,7 @@ that speculation with a perfect drafter reproduces these paths.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 import torch
@@ -56,36 +56,25 @@ def sequential(
         dtype=dtype,
         device=device,
     )
-    run = executor or Local()
+    call = _Call(parts, denoiser, executor or Local())
     steps, x = parts.steps, parts.init(x_init).x
     noisy_steps = steps.total - parts.has_terminal
-    path = x.new_zeros(num, noisy_steps + 1, parts.dim) if trajectory else None
+    path = [x] if trajectory else None
     density = torch.zeros(num, noisy_steps, dtype=torch.float64) if log_prob else None
-    levels = torch.from_numpy(parts.level).to(parts.device)
-    draft, decide = parts.keys[noise.DRAFT], parts.keys[noise.DECIDE]
-    sums: list[Tensor] = []
-    owner, at, block = np.arange(num), np.zeros(num, dtype=np.int64), None
     with torch.no_grad(), reporting(progress, steps.total * num) as report:
-        for n in range(steps.total if num else 0):
-            if path is not None and n <= noisy_steps:
-                path[:, n] = x
-            states = x.to(parts.dtype).reshape(num, *parts.shape)
-            rows = Rows(states, levels[n].expand(num), at + n, owner, parts.cond, None)
-            f = check_prediction(run(denoiser, rows), states).to(parts.state_dtype)
-            f = f.reshape(num, parts.dim)
-            sums.append(f.sum(-1))
+        for n, z in enumerate(_noises(parts, x)):
+            f = call(x, n)
             x = x.mul(steps.a[n]).add_(f, alpha=steps.b[n])
             if steps.std[n] > 0:
-                block = look_ahead(block, draft, decide, at + n, 1, x)
-                z = block.read(at + n, 1)[0][:, 0]
                 x.add_(z, alpha=steps.std[n])
                 if density is not None:
                     spread = math.log(steps.std[n]) + 0.5 * math.log(2.0 * math.pi)
                     density[:, n] = -0.5 * z.double().square().sum(-1).cpu() - parts.dim * spread
+            if path is not None and n < noisy_steps:
+                path.append(x)
             report((n + 1) * num)
-        if path is not None and noisy_steps == steps.total:
-            path[:, noisy_steps] = x
-    _check_finite(sums, parts)
+        if not bool(x.isfinite().all()):
+            _blame(parts, call, x_init)
     summary = Summary()
     summary.num_rounds, summary.num_draft_rows = steps.total, steps.total * num
     return Result(
@@ -94,17 +83,55 @@ def sequential(
         rows=np.full(num, steps.total),
         seeds=parts.seeds,
         summary=summary,
-        trajectory=None if path is None else path.reshape(num, -1, *parts.shape),
+        trajectory=None
+        if path is None
+        else torch.stack(path, dim=1).reshape(num, -1, *parts.shape),
         log_prob=density,
     )
 
 
-def _check_finite(sums: list[Tensor], parts: Sampler) -> None:
-    """Raise if a prediction was not finite; looked at once, at the end, to spare the device."""
-    if not sums:
-        return
-    bad = torch.nonzero(~torch.isfinite(torch.stack(sums)))
-    if len(bad):
-        step, sample = (int(place) for place in bad[0])
-        level = float(parts.steps.level[step])
-        raise NonFiniteError("the prediction of the target", sample, step, level)
+class _Call:
+    """The target at one step, for all samples at once."""
+
+    def __init__(self, parts: Sampler, denoiser: Denoiser, run: Executor) -> None:
+        self.parts, self.denoiser, self.run = parts, denoiser, run
+        level = torch.from_numpy(parts.level).to(parts.device)
+        self.levels = level.unsqueeze(1).expand(-1, parts.num).unbind()
+        self.owner = np.arange(parts.num)
+
+    def __call__(self, x: Tensor, n: int) -> Tensor:
+        """Return predictions (num, D) at states (num, D)."""
+        parts = self.parts
+        states = x.to(parts.dtype).view(parts.num, *parts.shape)
+        step = np.full(parts.num, n)
+        rows = Rows(states, self.levels[n], step, self.owner, parts.cond, None)
+        f = check_prediction(self.run(self.denoiser, rows), states)
+        return f.to(parts.state_dtype).reshape(parts.num, parts.dim)
+
+
+def _noises(parts: Sampler, like: Tensor) -> Iterator[Tensor]:
+    """Yield the noise (num, D) of every step, computed in blocks."""
+    draft, decide = parts.keys[noise.DRAFT], parts.keys[noise.DECIDE]
+    done, total = 0, parts.steps.total if parts.num else 0
+    while done < total:
+        block = look_ahead(None, draft, decide, np.full(parts.num, done), 1, like)
+        yield from block.normal.unbind(1)[: total - done]
+        done += block.normal.shape[1]
+
+
+def _blame(parts: Sampler, call: _Call, x_init: Tensor | None) -> None:
+    """Run again, this time looking at every prediction, and raise for the first that is not finite.
+
+    Looking costs a wait for the device at every step, so the first run looks at its end only.
+    """
+    steps, x = parts.steps, parts.init(x_init).x
+    for n, z in enumerate(_noises(parts, x)):
+        f = call(x, n)
+        bad = torch.nonzero(~torch.isfinite(f).all(dim=1))
+        if len(bad):
+            level = float(steps.level[n])
+            raise NonFiniteError("the prediction of the target", int(bad[0]), n, level)
+        x = x.mul(steps.a[n]).add_(f, alpha=steps.b[n]).add_(z, alpha=steps.std[n])
+    raise ArithmeticError(
+        "the states overflowed although every prediction is finite; check the chain's a and b"
+    )
