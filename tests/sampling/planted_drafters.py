@@ -1,0 +1,103 @@
+"""Drafters with a bug: guesses that know something of noises no decision has looked at (chains)."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import cast
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from redraft.chain.steps import Steps
+from redraft.draft import Frontier, Recycled
+from redraft.draft.drafter import Draft, Drawer
+from redraft.tree.tree import Tree
+
+Ints = NDArray[np.int64]
+
+
+class RecallsTheNextNode(Recycled):
+    """Off by one: a node's guess is the old prediction of its child."""
+
+    def recall(self, tree: Tree, stop: Ints, base: Ints, limit: Ints) -> Ints:
+        return np.minimum(base[:, None] + np.arange(len(tree)) + 1, limit[:, None])
+
+
+class RecallsPaddedRows(Recycled):
+    """Past the end, rows are stored under the last noisy step, whose outcome they have seen."""
+
+    def recall(self, tree: Tree, stop: Ints, base: Ints, limit: Ints) -> Ints:
+        nodes = np.minimum(base[:, None] + np.arange(len(tree)), limit[:, None])
+        last = (nodes == limit[:, None] - 1) & (limit[:, None] < tree.height)
+        return np.where(last, limit[:, None], nodes)
+
+
+class Bent(Recycled):
+    """Recycled guesses plus a term; subclasses say which.
+
+    Attributes:
+        gain: Size of the term; 1 moves a draft's mean by one standard deviation.
+    """
+
+    gain = 1.0
+
+    def term(self, frontier: Frontier) -> Tensor:
+        """Return what is added to the guesses (B, T, D), in standard deviations."""
+        raise NotImplementedError
+
+    def prepare(self, steps: Steps, tree: Tree, dtype: torch.dtype, device: torch.device) -> Drawer:
+        draw = super().prepare(steps, tree, dtype, device)
+        unit = torch.from_numpy(np.where(steps.std > 0, steps.std / steps.b, 0.0)).to(dtype)
+
+        def bent(frontier: Frontier) -> Draft:
+            memory, depth = frontier.memory, frontier.tree.depth
+            if memory is None:
+                return draw(frontier)
+            place = np.minimum(frontier.step[:, None] + depth, steps.total - 1)
+            scale = self.gain * unit[torch.from_numpy(place)].unsqueeze(-1)
+            f = memory.f[:, : len(depth)] + scale * self.term(frontier)
+            return draw(frontier._replace(memory=memory._replace(f=f)))
+
+        return bent
+
+
+class PeeksAtOutgoingNoise(Bent):
+    """The guess leans towards the noise that is about to be added."""
+
+    gain = 0.3
+
+    def term(self, frontier: Frontier) -> Tensor:
+        return frontier.noise[:, : len(frontier.tree)]
+
+
+class FitsOnLiveNoise(Bent):
+    """A correction per step, fitted on the live noises of *another* sample (its partner).
+
+    No sample sees its own noise. But the partner's innovations contain the correction that was
+    fitted on this sample's live noise one round before, so that it comes back after two rounds.
+    """
+
+    gain = 0.6
+
+    def __init__(self, num: int, steps: int, dim: int) -> None:
+        self.innovation = torch.zeros(num, steps, dim)
+
+    def term(self, frontier: Frontier) -> Tensor:
+        owner = cast(partial, frontier.call).args[0]
+        place = frontier.step[:, None] + frontier.tree.depth
+        fitted = self.innovation[(owner ^ 1)[:, None], place]
+        self.innovation[owner[:, None], place] = self.live(frontier) + self.gain * fitted
+        return fitted
+
+    def live(self, frontier: Frontier) -> Tensor:
+        """Return what a sample contributes to the fit of its partner."""
+        return frontier.noise[:, : len(frontier.tree)]
+
+
+class FitsOnRoots(FitsOnLiveNoise):
+    """Not a bug: the same correction, fitted on committed states, which are not live."""
+
+    def live(self, frontier: Frontier) -> Tensor:
+        return frontier.root.unsqueeze(1).clamp(-1.0, 1.0)
