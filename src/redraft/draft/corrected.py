@@ -32,6 +32,6 @@ class Corrected(Model):
         """Return the one node (B, 1) where the error is taken."""
         return base[:, None]
 
-    def prepare(self, steps: Steps, tree: Tree, dtype: torch.dtype, device: torch.device) -> Drawer:
+    def prepare(self, steps: Steps, tree: Tree, device: torch.device) -> Drawer:
         """Return the level-by-level draft with its correction."""
         return ModelDraft(steps, self.denoiser, corrects=True)

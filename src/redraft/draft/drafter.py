@@ -36,12 +36,12 @@ class Memory(NamedTuple):
     Attributes:
         f: (B, M, D) predictions; M = 1, or one per node of the tree.
         x: (B, M, D) states where they were computed, None if the drafter does not need them.
-        step: (B, M) steps at which those states stood; of no meaning without ``x``.
+        step: (B, M) steps at which those states stood, None without ``x``.
     """
 
     f: Tensor
     x: Tensor | None
-    step: Ints
+    step: Ints | None
 
 
 class Frontier(NamedTuple):
@@ -108,6 +108,6 @@ class Drafter(Protocol):
         """
         ...
 
-    def prepare(self, steps: Steps, tree: Tree, dtype: torch.dtype, device: torch.device) -> Drawer:
+    def prepare(self, steps: Steps, tree: Tree, device: torch.device) -> Drawer:
         """Return the function that drafts, with its tables laid out for this chain and tree."""
         ...

@@ -46,6 +46,6 @@ class Free:
         """Return the one node (B, 1) whose prediction is remembered."""
         return (base if self.prefetch == "nearest" else stop)[:, None]
 
-    def prepare(self, steps: Steps, tree: Tree, dtype: torch.dtype, device: torch.device) -> Drawer:
+    def prepare(self, steps: Steps, tree: Tree, device: torch.device) -> Drawer:
         """Lay out the triangular product."""
-        return LinearDraft(steps, tree, self.freeze, dtype, device)
+        return LinearDraft(steps, tree, self.freeze, device)

@@ -76,7 +76,7 @@ def freeze_table(freeze: str, steps: Steps) -> Frozen:
         return Frozen(a, b, zero, one, zero, one)
     noisy = steps.std > 0
     if (b[noisy] == 0).any():
-        raise ValueError(f"freeze={freeze!r} needs b > 0 on noisy steps; use freeze='x0'")
+        raise ValueError(f"freeze={freeze!r} needs b != 0 on noisy steps; use freeze='x0'")
     if freeze == "increment":
         of_x, of_f, new_a, new_b = a - 1.0, b, one, one
     else:

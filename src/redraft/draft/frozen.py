@@ -41,6 +41,6 @@ class Frozen:
         """Remember nothing: the next round asks the target again."""
         return None
 
-    def prepare(self, steps: Steps, tree: Tree, dtype: torch.dtype, device: torch.device) -> Drawer:
+    def prepare(self, steps: Steps, tree: Tree, device: torch.device) -> Drawer:
         """Lay out the triangular product."""
-        return LinearDraft(steps, tree, self.freeze, dtype, device)
+        return LinearDraft(steps, tree, self.freeze, device)

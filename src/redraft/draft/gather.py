@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-__all__ = ["column", "pick", "upload"]
+__all__ = ["column", "pick"]
 
 Ints = NDArray[np.int64]
 
@@ -25,14 +23,6 @@ def pick(values: Tensor, nodes: Ints) -> Tensor:
     return rows if nodes.ndim == 1 else rows.view(*nodes.shape, dim)
 
 
-def upload(values: NDArray[Any], like: Tensor) -> Tensor:
-    """Return host numbers in the dtype and on the device of ``like``."""
-    made = torch.from_numpy(values)
-    if made.dtype != like.dtype or like.device.type != "cpu":
-        made = made.to(like.device, like.dtype)
-    return made
-
-
 def column(values: NDArray[np.float64], like: Tensor) -> Tensor:
     """Return host numbers (...) as a factor (..., 1) of vectors like ``like``."""
-    return upload(values, like).unsqueeze(-1)
+    return torch.from_numpy(values).to(like.device, like.dtype).unsqueeze(-1)

@@ -31,28 +31,25 @@ from redraft.tree.tree import Tree
 __all__ = ["LinearDraft"]
 
 _LARGEST_TABLE = 2**22
-"""Steps x depths^2 up to which the factors of all steps are kept (about 64 MB in float32)."""
+"""Steps x depths^2 up to which the factors of all steps are kept (about 64 MB)."""
 
 
 class LinearDraft:
     """Drafts from remembered predictions, without a model; a `Drawer`."""
 
-    def __init__(
-        self, steps: Steps, tree: Tree, freeze: str, dtype: torch.dtype, device: torch.device
-    ) -> None:
+    def __init__(self, steps: Steps, tree: Tree, freeze: str, device: torch.device) -> None:
         """Lay out the coefficients.
 
         Args:
             steps: The chain.
             tree: The largest tree that will be drafted; others are cut from it.
             freeze: What the guesses hold fixed; see `redraft.draft.freeze`.
-            dtype: Type of the states.
             device: Where the states are.
         """
         self._steps, self._height = steps, tree.height
         self._freeze, self._direct = freeze, freeze == "x0"
         self._frozen = freeze_table(freeze, steps)
-        self._dtype, self._device = dtype, device
+        self._device = device
 
     def __call__(self, frontier: Frontier) -> Draft:
         """Return the drafted states and the guesses (B, T, D) or (B, 1, D)."""
@@ -71,18 +68,15 @@ class LinearDraft:
 
     def _by_depth(self, step: Ints, each: bool) -> Tensor:
         """Return the factors (B, H + 1, ...) of drafts that start at ``step`` (B,)."""
-        how = self._steps, self._freeze, self._height, each, self._dtype, self._device
         if self._steps.total * (self._height + 1) ** 2 > _LARGEST_TABLE:
-            return _factors(self._steps, self._frozen, self._height, each, step).to(
-                self._device, self._dtype
-            )
-        table, views = _table(*how)
+            return _factors(self._steps, self._frozen, self._height, each, step).to(self._device)
+        table, views = _table(self._steps, self._freeze, self._height, each, self._device)
         if len(step) == 1:
             return views[int(step[0])]
         return table.index_select(0, torch.from_numpy(step).to(self._device))
 
     def _quantity(self, memory: Memory) -> Tensor:
-        if self._direct or memory.x is None:
+        if self._direct or memory.x is None or memory.step is None:
             return memory.f
         of_x = column(self._frozen.of_x[memory.step], memory.f)
         of_f = column(self._frozen.of_f[memory.step], memory.f)
@@ -114,12 +108,12 @@ class LinearDraft:
 
 @lru_cache(maxsize=16)
 def _table(
-    steps: Steps, freeze: str, height: int, each: bool, dtype: torch.dtype, device: torch.device
+    steps: Steps, freeze: str, height: int, each: bool, device: torch.device
 ) -> tuple[Tensor, tuple[Tensor, ...]]:
     """Return the factors of drafts from every step (N, H + 1, ...), and a view for each step."""
     starts = np.arange(steps.total)
     factors = _factors(steps, freeze_table(freeze, steps), height, each, starts)
-    table = factors.to(device, dtype)
+    table = factors.to(device)
     return table, table.split(1)
 
 

@@ -42,7 +42,7 @@ class Model:
         """Remember nothing."""
         return None
 
-    def prepare(self, steps: Steps, tree: Tree, dtype: torch.dtype, device: torch.device) -> Drawer:
+    def prepare(self, steps: Steps, tree: Tree, device: torch.device) -> Drawer:
         """Return the level-by-level draft."""
         return ModelDraft(steps, self.denoiser, corrects=False)
 
@@ -71,7 +71,9 @@ class ModelDraft:
                 g, correction = self._first(frontier, place)
             else:
                 g = frontier.call(self._denoiser, x[:, above], place)
-            guess[:, above] = g if correction is None else g + correction
+            g = g if correction is None else g + correction
+            # A cheap model that fails somewhere costs speed there, nothing else.
+            guess[:, above] = torch.nan_to_num(g, nan=0.0, posinf=0.0, neginf=0.0)
             a, b, std = (
                 torch.from_numpy(column[step]).to(root.device, root.dtype)[:, None, None]
                 for column in (self._steps.a, self._steps.b, self._steps.std)
@@ -84,7 +86,7 @@ class ModelDraft:
     def _first(self, frontier: Frontier, place: Ints) -> tuple[Tensor, Tensor]:
         """Return the guess at the root and the correction, in one cheap call on both places."""
         memory = frontier.memory
-        assert memory is not None and memory.x is not None
+        assert memory is not None and memory.x is not None and memory.step is not None
         states = torch.cat((frontier.root.unsqueeze(1), memory.x), dim=1)
         f = frontier.call(self._denoiser, states, np.concatenate((place, memory.step), axis=1))
         ready = torch.from_numpy(frontier.ready).to(f.device)[:, None, None]

@@ -1,8 +1,8 @@
 """Batched products in full precision.
 
-States are made by these products, so they must not be rounded. A process that lets its model use
-TF32 or bfloat16 products (``torch.set_float32_matmul_precision("high")``) would otherwise move
-every draft off the mean that verification assumes.
+States are made by these products, so they must not be rounded. In float64 they are out of reach of
+what a process may have switched on for its model: autocast, TF32 and bfloat16 products all leave
+float64 alone. A rounded product would move every draft off the mean that verification assumes.
 """
 
 from __future__ import annotations
@@ -14,12 +14,9 @@ __all__ = ["product"]
 
 
 def product(left: Tensor, right: Tensor) -> Tensor:
-    """Return left (B, I, K) times right (B, K, D) in the precision of their dtype."""
-    allowed = torch.get_float32_matmul_precision()
-    if allowed == "highest":
-        return torch.bmm(left, right)
-    torch.set_float32_matmul_precision("highest")
-    try:
-        return torch.bmm(left, right)
-    finally:
-        torch.set_float32_matmul_precision(allowed)
+    """Return left (B, I, K), float64, times right (B, K, D), computed in float64.
+
+    Returns:
+        (B, I, D) in the dtype of ``right``.
+    """
+    return torch.bmm(left, right.to(torch.float64)).to(right.dtype)

@@ -46,6 +46,6 @@ class Recycled:
             heir[:, node] = np.where(heir[:, node] < 0, heir[:, tree.parent[node]], heir[:, node])
         return heir
 
-    def prepare(self, steps: Steps, tree: Tree, dtype: torch.dtype, device: torch.device) -> Drawer:
+    def prepare(self, steps: Steps, tree: Tree, device: torch.device) -> Drawer:
         """Lay out the triangular product."""
-        return LinearDraft(steps, tree, "x0", dtype, device)
+        return LinearDraft(steps, tree, "x0", device)

@@ -24,6 +24,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from functools import lru_cache
+from operator import index
 
 import numpy as np
 import torch
@@ -58,7 +59,7 @@ def spread(seed: int | Sequence[int], num: int) -> NDArray[np.int64]:
         return (_mix(key) >> np.uint64(1)).astype(np.int64)
     if isinstance(seed, (bool, str, float)) or not hasattr(seed, "__len__"):
         raise TypeError(f"seed must be an integer or one integer per sample, got {seed!r}")
-    values = [_checked(int(value)) for value in seed]
+    values = [_checked(index(value)) for value in seed]
     if len(values) != num:
         raise ValueError(
             f"seed has {len(values)} entries for num={num} samples; "

@@ -22,7 +22,6 @@ from torch import Tensor
 
 from redraft.coupling import GaussianPair
 from redraft.coupling.verifier import Verdict
-from redraft.draft.gather import upload
 from redraft.draft.product import product
 from redraft.sampling import noise as keyed
 from redraft.sampling.moments import Moments
@@ -102,14 +101,14 @@ def follow(
     columns, kept = seen.columns, 0 if nodes is None else nodes.shape[1]
     if result.fresh is not None:
         columns = torch.cat((columns, result.fresh.unsqueeze(1)), dim=1)
-    factor = np.zeros((len(stop), 1 + kept, columns.shape[1]), dtype=sampler.host_dtype)
+    factor = np.zeros((len(stop), 1 + kept, columns.shape[1]))
     factor[batch, 0, stop] = steps.b[place]
     factor[batch, 0, stop + size] = steps.a[place]
     factor[batch, 0, stop + 2 * size] = std * result.kappa * seen.sign[batch, stop]
     factor[batch, 0, result.slot + 3 * size] = std
     if nodes is not None:
         factor[batch[:, None], np.arange(1, 1 + kept), nodes] = 1.0
-    rows = product(upload(factor, columns), columns)
+    rows = product(torch.from_numpy(factor).to(columns.device), columns)
     return rows.select(1, 0), None if nodes is None else rows.narrow(1, 1, kept)
 
 

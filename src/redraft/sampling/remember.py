@@ -61,7 +61,7 @@ def remember(
     if nodes is None or remembered is None:
         return None, state.ready
     if not drafter.keeps_state:
-        return Memory(remembered, None, nodes), np.ones_like(state.ready)
+        return Memory(remembered, None, None), np.ones_like(state.ready)
     step = np.take_along_axis(plan.place, nodes, axis=1)
     return Memory(remembered, pick(plan.draft.x, nodes), step), np.ones_like(state.ready)
 

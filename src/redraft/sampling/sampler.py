@@ -91,14 +91,14 @@ class Sampler:
         self.cond = check_cond(cond, num, self.device)
         self.record = Recorder(record, log_prob, delta)
         self.init_std = chain.init_std
-        self.host_dtype = np.float32 if self.state_dtype == torch.float32 else np.float64
-        self.level = self.steps.level.astype(self.host_dtype)  # never in half precision
+        single = self.state_dtype == torch.float32
+        self.level = self.steps.level.astype(np.float32 if single else np.float64)  # never half
         self.has_terminal = chain.terminal is not None
         self.keys = {
             stream: noise.stream_keys(self.seeds, stream)
             for stream in (noise.INIT, noise.DRAFT, noise.DECIDE, noise.RESIDUAL)
         }
-        self.draw = self.drafter.prepare(self.steps, self.tree, self.state_dtype, self.device)
+        self.draw = self.drafter.prepare(self.steps, self.tree, self.device)
         self.looks_ahead = self.drafter.keeps_noise and self.tree.width <= 1
 
     def init(self, x_init: Tensor | None = None) -> State:
@@ -143,8 +143,7 @@ class Sampler:
         level = torch.from_numpy(self.level[step])
         if self.device.type != "cpu":
             level = level.to(self.device)
-        if self.dtype != self.state_dtype:
-            x = x.to(self.dtype)
+        x = x.to(self.dtype, copy=True)  # a model may write to its input
         cond = {}
         if self.cond:
             index = torch.from_numpy(owner).to(self.device)

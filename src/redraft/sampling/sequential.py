@@ -102,7 +102,7 @@ class _Call:
     def __call__(self, x: Tensor, n: int) -> Tensor:
         """Return predictions (num, D) at states (num, D)."""
         parts = self.parts
-        states = x.to(parts.dtype).view(parts.num, *parts.shape)
+        states = x.to(parts.dtype, copy=True).view(parts.num, *parts.shape)
         step = np.full(parts.num, n)
         rows = Rows(states, self.levels[n], step, self.owner, parts.cond, None)
         f = check_prediction(self.run(self.denoiser, rows), states)

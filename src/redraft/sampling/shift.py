@@ -104,7 +104,8 @@ def _retire(state: State, over: Bools) -> State:
     memory = state.memory
     if memory is not None:
         x = None if memory.x is None else memory.x[stay]
-        memory = Memory(memory.f[stay], x, memory.step[left])
+        step = None if memory.step is None else memory.step[left]
+        memory = Memory(memory.f[stay], x, step)
     return State(
         owner=state.owner[left],
         step=state.step[left],
