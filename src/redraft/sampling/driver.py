@@ -96,8 +96,9 @@ class Run:
             self._log_prob[owner, step] = info.log_prob[row, column]
 
     def _result(self) -> Result:
-        sampler, shape = self.sampler, (self.sampler.num, -1, *self.sampler.shape)
+        sampler = self.sampler
         steps = self._levels - sampler.has_terminal
+        shape = (sampler.num, steps + 1, *sampler.shape)
         trajectory = log_prob = None
         if self._states is not None:
             trajectory = self._states[:, : steps + 1].reshape(shape)

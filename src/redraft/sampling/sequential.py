@@ -85,7 +85,7 @@ def sequential(
         summary=summary,
         trajectory=None
         if path is None
-        else torch.stack(path, dim=1).reshape(num, -1, *parts.shape),
+        else torch.stack(path, dim=1).reshape(num, noisy_steps + 1, *parts.shape),
         log_prob=density,
     )
 
