@@ -47,16 +47,16 @@ class Bent(Recycled):
         """Return what is added to the guesses (B, T, D), in standard deviations."""
         raise NotImplementedError
 
-    def prepare(self, steps: Steps, tree: Tree, dtype: torch.dtype, device: torch.device) -> Drawer:
-        draw = super().prepare(steps, tree, dtype, device)
-        unit = torch.from_numpy(np.where(steps.std > 0, steps.std / steps.b, 0.0)).to(dtype)
+    def prepare(self, steps: Steps, tree: Tree, device: torch.device) -> Drawer:
+        draw = super().prepare(steps, tree, device)
+        unit = torch.from_numpy(np.where(steps.std > 0, steps.std / steps.b, 0.0))
 
         def bent(frontier: Frontier) -> Draft:
             memory, depth = frontier.memory, frontier.tree.depth
             if memory is None:
                 return draw(frontier)
             place = np.minimum(frontier.step[:, None] + depth, steps.total - 1)
-            scale = self.gain * unit[torch.from_numpy(place)].unsqueeze(-1)
+            scale = self.gain * unit[torch.from_numpy(place)].unsqueeze(-1).to(memory.f)
             f = memory.f[:, : len(depth)] + scale * self.term(frontier)
             return draw(frontier._replace(memory=memory._replace(f=f)))
 

@@ -15,7 +15,7 @@ from redraft.execute import Local
 from redraft.sampling import Result, Rows
 from tests.sampling.cases import CASES, Case, make_drafter, name
 from tests.sampling.problems import Problem
-from tests.sampling.stepping import elementwise
+from tests.sampling.small import elementwise
 
 SEEDS = [11, 22, 33, 44, 55, 66, 77]
 TABLE = chain.ancestral(chain.karras(12, 3.0, 0.2))
