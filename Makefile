@@ -1,5 +1,6 @@
 # make demo    sample digits with the shipped model; leaves digits.png
 # make test    everything that CI runs: lint, format, types, tests
+# make bench   measure what README.md quotes and rewrite its tables (minutes; wants a quiet machine)
 # make format  let ruff rewrite what it can
 # make clean   remove the environment and what the tools left
 #
@@ -14,7 +15,7 @@ BIN := $(VENV)/bin
 export OMP_NUM_THREADS := 1
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: demo test format clean
+.PHONY: demo test bench format clean
 
 demo: $(VENV)/.installed-cli
 	$(BIN)/redraft sample
@@ -24,6 +25,10 @@ test: $(VENV)/.installed-test
 	$(BIN)/ruff format --check .
 	$(BIN)/pyright
 	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal
+
+bench: $(VENV)/.installed-cli
+	REDRAFT=$(BIN)/redraft benchmarks/run.sh
+	$(BIN)/python benchmarks/report.py
 
 format: $(VENV)/.installed-test
 	$(BIN)/ruff check --fix .
