@@ -4,7 +4,7 @@ A cheap drafter proposes, the target checks many proposals in one parallel call,
 decides: the law of what is sampled is the target's.
 """
 
-from redraft import chain, coupling, draft, execute, tree
+from redraft import chain, coupling, draft, execute, tree, zoo
 from redraft.sampling import (
     NonFiniteError,
     Result,
@@ -29,4 +29,5 @@ __all__ = [
     "sample",
     "sequential",
     "tree",
+    "zoo",
 ]

@@ -63,7 +63,8 @@ class LinearDraft:
         factors = self._by_depth(frontier.step, each)
         if tree.width > 1 or len(tree) <= self._height:
             factors = self._by_node(factors, tree, each, frontier.noise.shape[1])
-        x = product(factors, torch.cat((root, quantity, frontier.noise), dim=1))
+        parts = torch.cat((root, quantity, frontier.noise), dim=1)
+        x = product(factors, parts, root.dtype)
         return Draft(x, quantity if self._direct else self._guess(frontier, x, quantity))
 
     def _by_depth(self, step: Ints, each: bool) -> Tensor:

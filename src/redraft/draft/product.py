@@ -13,10 +13,6 @@ from torch import Tensor
 __all__ = ["product"]
 
 
-def product(left: Tensor, right: Tensor) -> Tensor:
-    """Return left (B, I, K), float64, times right (B, K, D), computed in float64.
-
-    Returns:
-        (B, I, D) in the dtype of ``right``.
-    """
-    return torch.bmm(left, right.to(torch.float64)).to(right.dtype)
+def product(left: Tensor, right: Tensor, dtype: torch.dtype) -> Tensor:
+    """Return left (B, I, K), float64, times right (B, K, D), computed in float64, as ``dtype``."""
+    return torch.bmm(left, right.to(torch.float64)).to(dtype)

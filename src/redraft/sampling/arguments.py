@@ -15,7 +15,15 @@ from redraft.sampling import noise
 if TYPE_CHECKING:
     from redraft.sampling.sampler import Sampler
 
-__all__ = ["check_chain", "check_cond", "check_count", "check_prediction", "check_shape", "start"]
+__all__ = [
+    "check_chain",
+    "check_cond",
+    "check_count",
+    "check_denoiser",
+    "check_prediction",
+    "check_shape",
+    "start",
+]
 
 
 def check_chain(chain: object) -> Chain:
@@ -26,6 +34,12 @@ def check_chain(chain: object) -> Chain:
             "make one with redraft.chain.ancestral(sigmas) or redraft.chain.ddpm(alphas_cumprod)"
         )
     return chain
+
+
+def check_denoiser(denoiser: object) -> None:
+    """Raise TypeError if the denoiser cannot be called."""
+    if not callable(denoiser):
+        raise TypeError(f"denoiser must be callable as denoiser(x, level), got {denoiser!r}")
 
 
 def check_count(num: int) -> int:

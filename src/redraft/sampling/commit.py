@@ -13,7 +13,7 @@ from redraft.coupling.verifier import Verdict
 from redraft.sampling.arguments import check_prediction
 from redraft.sampling.errors import NonFiniteError
 from redraft.sampling.info import Info
-from redraft.sampling.moments import Moments, moments
+from redraft.sampling.moments import Moments, moments, side_by_side
 from redraft.sampling.outcome import follow, outcome
 from redraft.sampling.record import record
 from redraft.sampling.remember import recall, remember
@@ -88,6 +88,5 @@ def _mask(plan: Plan, finite: Bools, f: Tensor, seen: Moments) -> tuple[Tensor, 
     good = torch.from_numpy(finite).to(f.device).unsqueeze(-1)
     f = torch.where(good, f, f.new_zeros(()))
     gap = torch.where(good, f - plan.draft.guess, f.new_zeros(()))
-    x = torch.where(plan.draft.x.isfinite(), plan.draft.x, f.new_zeros(()))
-    columns = torch.cat((f, x, gap, plan.noise), dim=1)
+    columns = side_by_side(plan, f, gap).nan_to_num(0.0, 0.0, 0.0)
     return f, Moments(columns, seen.delta, np.nan_to_num(seen.zeta), np.nan_to_num(seen.sign))

@@ -12,6 +12,7 @@ from redraft.chain.chain import Chain
 from redraft.coupling.verifier import Verifier
 from redraft.draft.drafter import Denoiser, Drafter
 from redraft.execute import Executor, Local
+from redraft.sampling.arguments import check_denoiser
 from redraft.sampling.errors import TargetError
 from redraft.sampling.info import Info
 from redraft.sampling.progress import Progress, reporting
@@ -39,8 +40,7 @@ class Run:
         x_init: Tensor | None,
         keep_rounds: bool,
     ) -> None:
-        if not callable(denoiser):
-            raise TypeError(f"denoiser must be callable as denoiser(x, level), got {denoiser!r}")
+        check_denoiser(denoiser)
         self.sampler = sampler
         self.denoiser = denoiser
         self.executor = executor or Local()

@@ -2,7 +2,7 @@ r"""The pair at every node, in two numbers.
 
 A decision needs :math:`\|f - g\|^2` at a node and :math:`\langle f - g, z \rangle` with the noise
 z of each of its children: the state cancels, because draft and target mean differ by
-:math:`b (f - g)`. The sums run in the dtype of the states, float32 or better.
+:math:`b (f - g)`. The sums run in float64.
 These numbers are brought to the host once per round; everything decided from them is decided there
 in float64, the same on every device.
 """
@@ -21,7 +21,7 @@ from redraft.sampling.state import Plan
 if TYPE_CHECKING:
     from redraft.sampling.sampler import Sampler
 
-__all__ = ["Moments", "moments"]
+__all__ = ["Moments", "moments", "side_by_side"]
 
 Floats = NDArray[np.float64]
 
@@ -45,20 +45,26 @@ class Moments(NamedTuple):
     sign: Floats
 
 
+def side_by_side(plan: Plan, f: Tensor, gap: Tensor) -> Tensor:
+    """Return the vectors of a round as `Moments.columns`."""
+    return torch.cat((f, plan.draft.x, gap, plan.noise), dim=1).to(torch.float64)
+
+
 def moments(sampler: Sampler, plan: Plan, f: Tensor) -> Moments:
     """Reduce predictions (B, T, D), guesses and noises to `Moments`."""
     tree, steps = plan.tree, sampler.steps
-    gap = f - plan.draft.guess
-    columns = torch.cat((f, plan.draft.x, gap, plan.noise), dim=1)
+    columns = side_by_side(plan, f, f - plan.draft.guess)
+    gap = columns.narrow(1, 2 * len(tree), len(tree))
     if tree.width <= 1:
-        two = columns.narrow(1, 2 * len(tree), 2 * len(tree)).view(len(f), 2, *f.shape[1:])
+        two = columns.narrow(1, 2 * len(tree), 2 * len(tree)).unflatten(1, (2, len(tree)))
         sums = (two * gap.unsqueeze(1)).sum(-1).cpu().numpy()
         square, inner = sums[:, 0], sums[:, 1]
     else:
         above = gap[:, torch.from_numpy(tree.parent[1:])]
-        sums = torch.cat(((gap * gap).sum(-1), (above * plan.noise).sum(-1)), dim=1).cpu().numpy()
+        noise = columns.narrow(1, 3 * len(tree), len(tree) - 1)
+        sums = torch.cat(((gap * gap).sum(-1), (above * noise).sum(-1)), dim=1).cpu().numpy()
         square, inner = sums[:, : len(tree)], sums[:, len(tree) :]
-    norm = np.sqrt(square.astype(np.float64))
+    norm = np.sqrt(square)
     sign = steps.sign[plan.place] / np.maximum(norm, _TINY)
     zeta = inner * (sign if tree.width <= 1 else sign[:, tree.parent[1:]])
     return Moments(columns, norm * steps.pull[plan.place], zeta, sign)

@@ -100,7 +100,7 @@ def follow(
     std = steps.std[place]
     columns, kept = seen.columns, 0 if nodes is None else nodes.shape[1]
     if result.fresh is not None:
-        columns = torch.cat((columns, result.fresh.unsqueeze(1)), dim=1)
+        columns = torch.cat((columns, result.fresh.unsqueeze(1).to(columns.dtype)), dim=1)
     factor = np.zeros((len(stop), 1 + kept, columns.shape[1]))
     factor[batch, 0, stop] = steps.b[place]
     factor[batch, 0, stop + size] = steps.a[place]
@@ -108,7 +108,8 @@ def follow(
     factor[batch, 0, result.slot + 3 * size] = std
     if nodes is not None:
         factor[batch[:, None], np.arange(1, 1 + kept), nodes] = 1.0
-    rows = product(torch.from_numpy(factor).to(columns.device), columns)
+    left = torch.from_numpy(factor).to(columns.device)
+    rows = product(left, columns, sampler.state_dtype)
     return rows.select(1, 0), None if nodes is None else rows.narrow(1, 1, kept)
 
 

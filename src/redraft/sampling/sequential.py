@@ -17,7 +17,7 @@ from redraft.chain.chain import Chain
 from redraft.draft.drafter import Denoiser
 from redraft.execute import Executor, Local
 from redraft.sampling import noise
-from redraft.sampling.arguments import check_prediction
+from redraft.sampling.arguments import check_denoiser, check_prediction
 from redraft.sampling.errors import NonFiniteError
 from redraft.sampling.lookahead import look_ahead
 from redraft.sampling.progress import Progress, reporting
@@ -45,6 +45,7 @@ def sequential(
     device: torch.device | str = "cpu",
 ) -> Result:
     """Sample a chain step by step, one target call per step; arguments as in `redraft.sample`."""
+    check_denoiser(denoiser)
     parts = Sampler(
         chain,
         num,

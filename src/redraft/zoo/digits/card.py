@@ -38,9 +38,8 @@ probability {drop_label}, which makes label 10 (or none) the unconditional model
 Residual MLPs with adaLN modulation and EDM preconditioning (sigma_data {sigma_data}), float32, for
 noise levels 0.01 to 40. `digits-small` was trained on the predictions of `digits`.
 
-On one machine a command gives the same bits each time. The shipped `digits` is an exception: it is
-from the same recipe before its arithmetic was rearranged for speed. Training it again followed the
-same validation loss within 0.001 in the first 1500 steps, as far as was compared, in other bits.
+On one machine a command gives the same bits each time. Files hold weights rounded to float16; the
+models compute in float32.
 
 {models}
 ## Loss

@@ -55,8 +55,8 @@ class Recipe:
 
 
 RECIPES = {
-    "digits": Recipe(DigitsConfig(256, 256, 6, 128, dropout=0.15), 12000, 1e-3, 0.02),
-    "digits-small": Recipe(DigitsConfig(128, 128, 2, 64, dropout=0.0), 12000, 2e-3, 0.0),
+    "digits": Recipe(DigitsConfig(256, 512, 10, 96, dropout=0.15), 8000, 8e-4, 0.02),
+    "digits-small": Recipe(DigitsConfig(128, 128, 2, 64, dropout=0.0), 8000, 2e-3, 0.0),
 }
 
 

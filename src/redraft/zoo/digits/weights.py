@@ -19,7 +19,7 @@ PATHS = {
 
 
 def write(model: DigitsDenoiser, path: Path, *, seed: int, steps: int, kept_step: int) -> None:
-    """Write the weights of a trained model and how it came about.
+    """Write the weights of a trained model, rounded to half precision, and how it came about.
 
     Args:
         model: The model.
@@ -35,7 +35,7 @@ def write(model: DigitsDenoiser, path: Path, *, seed: int, steps: int, kept_step
         "steps": steps,
         "kept_step": kept_step,
     }
-    state = {name: value.detach().contiguous() for name, value in model.state_dict().items()}
+    state = {name: value.detach().half().contiguous() for name, value in model.state_dict().items()}
     # One entry: safetensors writes several in a random order, and files could not be compared.
     save_file(state, path, metadata={"redraft": json.dumps(origin)})
 
@@ -84,5 +84,5 @@ def read(path: Path) -> DigitsDenoiser:
     # Initial weights, overwritten at once, must not move the caller's global generator.
     with torch.random.fork_rng(devices=[]):
         model = DigitsDenoiser(DigitsConfig(**header(path)["architecture"]))
-    model.load_state_dict(load_file(path))
+    model.load_state_dict(load_file(path))  # copies into float32
     return model.eval().requires_grad_(False)
