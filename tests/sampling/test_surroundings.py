@@ -70,3 +70,8 @@ def test_gradients_of_the_model_do_not_reach_the_states():
         rows = sampler.plan(state)
         state, _ = sampler.commit(state, rows, weight * target(rows.x, rows.level))
     assert not state.x.requires_grad
+
+
+def test_a_device_without_float64_is_refused():
+    with pytest.raises(ValueError, match="'mps' has no float64"):
+        redraft.sample(target, CHAIN, 1, (4,), seed=0, device="mps")

@@ -18,7 +18,7 @@ DTYPES = {name: getattr(torch, name) for name in ("float64", "float32", "bfloat1
 
 Seed = Annotated[int, typer.Option(help="Seed; every method uses the same noise keys.")]
 Threads = Annotated[int, typer.Option(help="CPU threads.")]
-Device = Annotated[str, typer.Option(help="Where to run: cpu, cuda, cuda:1, mps.")]
+Device = Annotated[str, typer.Option(help="Where to run: cpu, cuda, cuda:1.")]
 Dtype = Annotated[str, typer.Option(help=f"Type of the model's numbers: {', '.join(DTYPES)}.")]
 Json = Annotated[
     str | None,
@@ -92,7 +92,7 @@ def _device(name: str) -> torch.device:
     """Return a device that works here."""
     try:
         device = torch.device(name)
-        torch.empty(1, device=device)
+        torch.empty(1, device=device, dtype=torch.float64)  # noises are made in float64
     except (RuntimeError, AssertionError, NotImplementedError) as error:
         reason = str(error).splitlines()[0].rstrip(".")
         raise ValueError(f"--device {name!r} cannot be used here ({reason}): use cpu") from error

@@ -12,7 +12,7 @@ from redraft.draft import DRAFTERS, Drafter
 from redraft.registry import choose
 from redraft.tree.tree import Tree
 
-__all__ = ["check_dtype", "check_together", "drafter", "verifier"]
+__all__ = ["check_device", "check_dtype", "check_together", "drafter", "verifier"]
 
 
 def verifier(part: str | Verifier) -> Verifier:
@@ -47,6 +47,14 @@ def check_dtype(dtype: torch.dtype) -> tuple[torch.dtype, torch.dtype]:
     if not isinstance(dtype, torch.dtype) or not dtype.is_floating_point:
         raise TypeError(f"dtype must be a floating-point torch.dtype, got {dtype!r}")
     return dtype, torch.promote_types(dtype, torch.float32)
+
+
+def check_device(device: torch.device | str) -> torch.device:
+    """Return the device; raise ValueError if it has no float64, in which noises are made."""
+    checked = torch.device(device)
+    if checked.type == "mps":
+        raise ValueError(f"device={str(device)!r} has no float64, which noises need; use 'cpu'")
+    return checked
 
 
 def check_together(drafter: Drafter, verifier: Verifier, tree: Tree) -> None:

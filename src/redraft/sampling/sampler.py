@@ -80,7 +80,7 @@ class Sampler:
         self.num = check_count(num)
         self.shape = check_shape(shape)
         self.dim = math.prod(self.shape)
-        self.device = torch.device(device)
+        self.device = parts.check_device(device)
         self.dtype, self.state_dtype = parts.check_dtype(dtype)
         self.seeds = noise.spread(seed, num)
         self.steps = Steps.of(check_chain(chain))
