@@ -15,8 +15,8 @@ standard deviation of the data:
     x <- x + gate * Linear(silu(Linear(shift + scale * LayerNorm(x))))
 
 with the shifts, scales and gates of all blocks from one linear map. Six operations per block: a
-call on a few rows is bound by their number, so that 16 rows cost about two calls on one row on a
-single CPU thread.
+call on a few rows is bound by their number, so that 16 rows cost little more than two calls on one
+row on a single CPU thread.
 
 References:
     Elucidating the Design Space of Diffusion-Based Generative Models (Karras et al., 2022),

@@ -55,7 +55,9 @@ class Recipe:
 
 
 RECIPES = {
-    "digits": Recipe(DigitsConfig(256, 512, 10, 96, dropout=0.15), 8000, 8e-4, 0.02),
+    "digits": Recipe(
+        DigitsConfig(256, 512, 10, 96, dropout=0.25), 8000, 1e-3, 0.05, drop_label=0.4
+    ),
     "digits-small": Recipe(DigitsConfig(128, 128, 2, 64, dropout=0.0), 8000, 2e-3, 0.0),
 }
 
