@@ -144,7 +144,9 @@ def test_weights_file_round_trip(model, tmp_path):
     write(model, path, seed=3, steps=4, kept_step=2)
     again = read(path)
     assert again.config == SMALL and not again.training
-    assert torch.equal(again(*_inputs(4)), model(*_inputs(4)))
+    # Files hold half precision, so a model is what was written only once it has been rounded.
+    rounded = model.half().float()
+    assert torch.equal(again(*_inputs(4)), rounded(*_inputs(4)))
     found = header(path)
     assert (found["seed"], found["steps"], found["kept_step"]) == (3, 4, 2)
     assert found["script"] == "redraft.zoo.digits.train"

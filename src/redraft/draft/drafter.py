@@ -51,8 +51,8 @@ class Frontier(NamedTuple):
         tree: Shape of this round's draft, T nodes.
         step: (B,) step of each committed state.
         root: (B, D) committed states.
-        noise: (B, T - 1, D) incoming noise of nodes 1..T-1; **live** for nodes not yet decided. On
-            a chain (B, T, D): the last one would lead on from the leaf.
+        noise: (B, T - 1, D) float64 incoming noise of nodes 1..T-1; **live** for nodes not yet
+            decided. On a chain (B, T, D): the last one would lead on from the leaf.
         memory: Earlier predictions; None in the first round.
         ready: (B,) whether ``memory`` holds something for the sample.
         call: Evaluates a cheap model at states of this round.

@@ -24,6 +24,7 @@ References:
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -63,6 +64,7 @@ def check_freeze(freeze: str) -> str:
     return choose("freeze", freeze, FREEZES)
 
 
+@lru_cache(maxsize=64)
 def freeze_table(freeze: str, steps: Steps) -> Frozen:
     """Return the coefficients of a frozen quantity on every step of a chain.
 

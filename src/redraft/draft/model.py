@@ -80,7 +80,7 @@ class ModelDraft:
             )
             parent = tree.parent[below]
             mean = a * x[:, parent] + b * guess[:, parent]
-            x[:, below] = mean + std * frontier.noise[:, below - 1]
+            x[:, below] = mean + std * frontier.noise[:, below - 1].to(x.dtype)
         return Draft(x, guess, tree.height)
 
     def _first(self, frontier: Frontier, place: Ints) -> tuple[Tensor, Tensor]:

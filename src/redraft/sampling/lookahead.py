@@ -21,7 +21,7 @@ __all__ = ["Lookahead", "look_ahead"]
 
 Ints = NDArray[np.int64]
 _ENTRIES = 2**20
-_STEPS = 64
+_STEPS = 256
 
 
 class Lookahead(NamedTuple):
@@ -29,7 +29,7 @@ class Lookahead(NamedTuple):
 
     Attributes:
         first: (B,) first step of each sample's block.
-        normal: (B, S, D) draft noises in the state dtype.
+        normal: (B, S, D) draft noises, float64.
         coin: (B, S + 1) float64 uniforms of the decisions of steps first-1..first+S-1.
     """
 
@@ -67,6 +67,7 @@ def look_ahead(
     decide: noise.Keys,
     step: Ints,
     count: int,
+    total: int,
     like: Tensor,
 ) -> Lookahead:
     """Return a block that covers the next ``count`` steps, ``old`` if it does.
@@ -77,14 +78,16 @@ def look_ahead(
         decide: (B,) keys of the decision stream.
         step: (B,) first steps wanted.
         count: Steps wanted.
-        like: (B, D) states, for size, dtype and device.
+        total: Steps of the chain; a block does not reach further, unless ``count`` does.
+        like: (B, D) states, for size and device.
     """
     if old is not None and old.covers(step, count):
         return old
     batch, dim = like.shape
-    size = max(count, min(_STEPS, _ENTRIES // max(batch * dim, 1)))
+    left = total - int(step.min())
+    size = max(count, min(_STEPS, _ENTRIES // max(batch * dim, 1), left))
     ahead = step[:, None] + np.arange(size)
     normal = noise.normal(draft[:, None], ahead, 0, dim, like.device)
     around = np.maximum(step[:, None] + np.arange(-1, size), 0)
     coin = noise.uniform(decide[:, None], around, 0)
-    return Lookahead(step.copy(), normal.to(like.dtype), coin)
+    return Lookahead(step.copy(), normal, coin)

@@ -46,8 +46,8 @@ class Moments(NamedTuple):
 
 
 def side_by_side(plan: Plan, f: Tensor, gap: Tensor) -> Tensor:
-    """Return the vectors of a round as `Moments.columns`."""
-    return torch.cat((f, plan.draft.x, gap, plan.noise), dim=1).to(torch.float64)
+    """Return the vectors of a round as `Moments.columns`; float64, because the noises are."""
+    return torch.cat((f, plan.draft.x, gap, plan.noise), dim=1)
 
 
 def moments(sampler: Sampler, plan: Plan, f: Tensor) -> Moments:

@@ -43,7 +43,8 @@ class Outcome(NamedTuple):
         kept: (B,) rejected child that the recovered state replaces; 0 if there is none (a bonus).
         slot: (B,) where among the noises of the round that of the state after the path is, S for
             the fresh one.
-        fresh: (B, D) noise for a bonus; None if there is none, or it is among those of the round.
+        fresh: (B, D) float64 noise for a bonus; None if there is none, or it is among those of the
+            round.
         kappa: (B,) change of the part along.
         zeta: (B,) part along of the kept child's noise; of no meaning for a bonus.
     """
@@ -100,7 +101,7 @@ def follow(
     std = steps.std[place]
     columns, kept = seen.columns, 0 if nodes is None else nodes.shape[1]
     if result.fresh is not None:
-        columns = torch.cat((columns, result.fresh.unsqueeze(1).to(columns.dtype)), dim=1)
+        columns = torch.cat((columns, result.fresh.unsqueeze(1)), dim=1)
     factor = np.zeros((len(stop), 1 + kept, columns.shape[1]))
     factor[batch, 0, stop] = steps.b[place]
     factor[batch, 0, stop + size] = steps.a[place]
@@ -135,5 +136,4 @@ def _fresh(sampler: Sampler, state: State, plan: Plan, stop: Ints) -> Tensor:
     depth = plan.tree.depth[stop]
     serial = plan.drawn[np.arange(len(stop)), depth]
     keys = sampler.keys[keyed.DRAFT][state.owner]
-    fresh = keyed.normal(keys, state.step + depth, serial, sampler.dim, sampler.device)
-    return fresh.to(sampler.state_dtype)
+    return keyed.normal(keys, state.step + depth, serial, sampler.dim, sampler.device)

@@ -131,7 +131,8 @@ def _noise(
         draft, decide = draft[state.owner], decide[state.owner]
     count = len(tree)
     if sampler.looks_ahead:
-        block = look_ahead(state.lookahead, draft, decide, state.step, count, state.x)
+        total = sampler.steps.total
+        block = look_ahead(state.lookahead, draft, decide, state.step, count, total, state.x)
         return *block.read(state.step, count), block
     incoming = np.maximum(state.step[:, None] + tree.depth - 1, 0)
     serial = np.maximum(attempt, 0)
@@ -141,4 +142,4 @@ def _noise(
         step = state.step[:, None] + tree.depth
         number = np.concatenate((number, drawn[:, tree.height : tree.height + 1]), axis=1)
     normals = noise.normal(draft[:, None], step, number, sampler.dim, sampler.device)
-    return normals.to(sampler.state_dtype), coin, None
+    return normals, coin, None

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import islice
 
 import numpy as np
 import torch
@@ -63,14 +64,14 @@ def sequential(
     path = [x] if trajectory else None
     density = torch.zeros(num, noisy_steps, dtype=torch.float64) if log_prob else None
     with torch.no_grad(), reporting(progress, steps.total * num) as report:
-        for n, z in enumerate(_noises(parts, x)):
+        for n, (z, exact) in enumerate(_noises(parts, x)):
             f = call(x, n)
             x = x.mul(steps.a[n]).add_(f, alpha=steps.b[n])
             if steps.std[n] > 0:
                 x.add_(z, alpha=steps.std[n])
                 if density is not None:
                     spread = math.log(steps.std[n]) + 0.5 * math.log(2.0 * math.pi)
-                    density[:, n] = -0.5 * z.double().square().sum(-1).cpu() - parts.dim * spread
+                    density[:, n] = -0.5 * exact.square().sum(-1).cpu() - parts.dim * spread
             if path is not None and n < noisy_steps:
                 path.append(x)
             report((n + 1) * num)
@@ -110,13 +111,16 @@ class _Call:
         return f.to(parts.state_dtype).reshape(parts.num, parts.dim)
 
 
-def _noises(parts: Sampler, like: Tensor) -> Iterator[Tensor]:
-    """Yield the noise (num, D) of every step, computed in blocks."""
+def _noises(parts: Sampler, like: Tensor) -> Iterator[tuple[Tensor, Tensor]]:
+    """Yield the noise (num, D) of every step as states have it and in float64, by blocks."""
     draft, decide = parts.keys[noise.DRAFT], parts.keys[noise.DECIDE]
     done, total = 0, parts.steps.total if parts.num else 0
     while done < total:
-        block = look_ahead(None, draft, decide, np.full(parts.num, done), 1, like)
-        yield from block.normal.unbind(1)[: total - done]
+        at = np.full(parts.num, done)
+        block = look_ahead(None, draft, decide, at, 1, total, like)
+        rounded = block.normal.to(like.dtype)
+        pairs = zip(rounded.unbind(1), block.normal.unbind(1), strict=True)
+        yield from islice(pairs, total - done)
         done += block.normal.shape[1]
 
 
@@ -126,7 +130,7 @@ def _blame(parts: Sampler, call: _Call, x_init: Tensor | None) -> None:
     Looking costs a wait for the device at every step, so the first run looks at its end only.
     """
     steps, x = parts.steps, parts.init(x_init).x
-    for n, z in enumerate(_noises(parts, x)):
+    for n, (z, _) in enumerate(_noises(parts, x)):
         f = call(x, n)
         bad = torch.nonzero(~torch.isfinite(f).all(dim=1))
         if len(bad):

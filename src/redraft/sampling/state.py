@@ -73,7 +73,7 @@ class Plan(NamedTuple):
         verify: (B,) whether the round verifies, or only asks the target at the root.
         attempt: (B, T) serial number of the noise that leads to each node.
         drawn: (B, H + 1) as in `State`, with this round's noises counted.
-        noise: (B, T - 1, D) the noises that lead to nodes 1..T-1; on a chain (B, T, D), the
+        noise: (B, T - 1, D) the float64 noises that lead to nodes 1..T-1; on a chain (B, T, D), the
             last one being the bonus of the leaf.
         coin: (B, T) float64 uniform of each node's decision.
         draft: Drafted states and guesses.

@@ -7,6 +7,7 @@ root included, so ``chain:M`` is ``kary:1,M``.
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 import numpy as np
 
@@ -28,8 +29,11 @@ def chain(rows: int) -> Tree:
     return kary(1, rows)
 
 
+@lru_cache(maxsize=64)
 def kary(children: int, levels: int) -> Tree:
     """Return the tree with ``children`` per node and ``levels`` levels of rows, root included.
+
+    The same numbers give the same object, whose tables are made once.
 
     Raises:
         ValueError: If a number is below 1 or the tree has more than MAX_ROWS rows.
