@@ -84,7 +84,7 @@ def look_ahead(
     if old is not None and old.covers(step, count):
         return old
     batch, dim = like.shape
-    left = total - int(step.min())
+    left = total - int(step.min()) + count  # samples ahead of others may look past the end
     size = max(count, min(_STEPS, _ENTRIES // max(batch * dim, 1), left))
     ahead = step[:, None] + np.arange(size)
     normal = noise.normal(draft[:, None], ahead, 0, dim, like.device)
