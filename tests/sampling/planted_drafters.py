@@ -57,7 +57,7 @@ class Bent(Recycled):
                 return draw(frontier)
             place = np.minimum(frontier.step[:, None] + depth, steps.total - 1)
             scale = self.gain * unit[torch.from_numpy(place)].unsqueeze(-1).to(memory.f)
-            f = memory.f[:, : len(depth)] + scale * self.term(frontier)
+            f = memory.f[:, : len(depth)] + scale * self.term(frontier).to(scale)
             return draw(frontier._replace(memory=memory._replace(f=f)))
 
         return bent
@@ -82,7 +82,7 @@ class FitsOnLiveNoise(Bent):
     gain = 0.6
 
     def __init__(self, num: int, steps: int, dim: int) -> None:
-        self.innovation = torch.zeros(num, steps, dim)
+        self.innovation = torch.zeros(num, steps, dim, dtype=torch.float64)
 
     def term(self, frontier: Frontier) -> Tensor:
         owner = cast(partial, frontier.call).args[0]
@@ -100,4 +100,4 @@ class FitsOnRoots(FitsOnLiveNoise):
     """Not a bug: the same correction, fitted on committed states, which are not live."""
 
     def live(self, frontier: Frontier) -> Tensor:
-        return frontier.root.unsqueeze(1).clamp(-1.0, 1.0)
+        return frontier.root.unsqueeze(1).clamp(-1.0, 1.0).double()

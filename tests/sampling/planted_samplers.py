@@ -30,7 +30,7 @@ class RepeatsNoise(Sampler):
 
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)
-        self.rejected = torch.zeros(self.num, self.dim)
+        self.rejected = torch.zeros(self.num, self.dim, dtype=torch.float64)
         self.held = np.zeros(self.num, dtype=bool)
 
     def plan(self, state: State) -> Rows:

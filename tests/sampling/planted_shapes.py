@@ -30,7 +30,7 @@ class SiblingsLookBelow(Sampler):
         absent = plan.noise[:, below - 1].square().sum(-1) < self.dim
         z = plan.noise.clone()
         far = torch.nn.functional.normalize(away, dim=-1)[absent].unsqueeze(1)
-        z[absent, 1 : int((plan.tree.parent == 0).sum())] = -1e8 * far
+        z[absent, 1 : int((plan.tree.parent == 0).sum())] = (-1e8 * far).to(z)
         return super().commit(state, change(rows, plan=change(plan, noise=z)), f)
 
 

@@ -89,6 +89,6 @@ class ModelDraft:
         assert memory is not None and memory.x is not None and memory.step is not None
         states = torch.cat((frontier.root.unsqueeze(1), memory.x), dim=1)
         f = frontier.call(self._denoiser, states, np.concatenate((place, memory.step), axis=1))
-        ready = torch.from_numpy(frontier.ready).to(f.device)[:, None, None]
+        ready = torch.tensor(frontier.ready, device=f.device)[:, None, None]
         correction = torch.where(ready, memory.f - f[:, 1:], torch.zeros_like(memory.f))
         return f[:, :1], correction

@@ -17,7 +17,7 @@ from torch import Tensor
 from redraft.draft.drafter import Draft, Frontier
 from redraft.sampling import noise
 from redraft.sampling.lookahead import Lookahead, look_ahead
-from redraft.sampling.state import Bools, Ints, Plan, Rows, State
+from redraft.sampling.state import Bools, Ints, Plan, Rows, State, everyone
 from redraft.tree.tree import Tree
 
 if TYPE_CHECKING:
@@ -33,10 +33,10 @@ def plan(sampler: Sampler, state: State) -> Rows:
     limit = reach if state.ready.all() else np.where(state.ready, reach, 0)
     deepest = int(limit.max())
     tree = sampler.tree.cut(deepest)
-    full = not asks_root and bool((limit == deepest).all())
-    verify = state.ready | (reach == 0) if asks_root else _everything(1, len(limit))[0]
+    full = not asks_root and (len(limit) == 1 or int(limit.min()) == deepest)
+    verify = state.ready | (reach == 0) if asks_root else everyone(len(limit))
     if full:
-        evaluated = exists = _everything(len(limit), len(tree))
+        evaluated = exists = _every_node(len(limit), len(tree))
     else:
         evaluated = exists = tree.depth <= limit[:, None]
     if asks_root:
@@ -77,7 +77,7 @@ def plan(sampler: Sampler, state: State) -> Rows:
 
 
 @lru_cache(maxsize=256)
-def _everything(batch: int, nodes: int) -> Bools:
+def _every_node(batch: int, nodes: int) -> Bools:
     table = np.ones((batch, nodes), dtype=bool)
     table.flags.writeable = False
     return table

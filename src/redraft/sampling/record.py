@@ -43,7 +43,7 @@ def record(
     depth = plan.tree.depth[result.stop]
     wanted = sampler.record
     done = plan.verify
-    everyone = bool(done.all())
+    everyone = plan.full or bool(done.all())
     return Info(
         owner=state.owner,
         step=state.step,

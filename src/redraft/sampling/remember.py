@@ -14,7 +14,7 @@ from torch import Tensor
 from redraft.draft.drafter import Memory
 from redraft.draft.gather import pick
 from redraft.sampling.outcome import Outcome
-from redraft.sampling.state import Bools, Ints, Plan, State
+from redraft.sampling.state import Bools, Ints, Plan, State, everyone
 from redraft.tree.tree import Tree
 
 if TYPE_CHECKING:
@@ -61,9 +61,9 @@ def remember(
     if nodes is None or remembered is None:
         return None, state.ready
     if not drafter.keeps_state:
-        return Memory(remembered, None, None), np.ones_like(state.ready)
+        return Memory(remembered, None, None), everyone(len(nodes))
     step = np.take_along_axis(plan.place, nodes, axis=1)
-    return Memory(remembered, pick(plan.draft.x, nodes), step), np.ones_like(state.ready)
+    return Memory(remembered, pick(plan.draft.x, nodes), step), everyone(len(nodes))
 
 
 def _finite_above(tree: Tree, finite: Bools) -> Ints:

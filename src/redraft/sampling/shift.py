@@ -45,16 +45,14 @@ def shift(
         ready: (B,) for whom it is.
     """
     moved = plan.tree.depth[result.stop] + 1
-    if not plan.verify.all():
+    if not plan.full and not plan.verify.all():
         moved = np.where(plan.verify, moved, 0)
         hold = torch.from_numpy(~plan.verify).to(x.device).unsqueeze(-1)
         x = torch.where(hold, state.x, x)
     attempt, drawn = state.attempt, state.drawn
     if not sampler.looks_ahead:  # else every step has its attempt 0 only
         attempt, drawn = _attempts(sampler, plan, result.kept), _advance(plan.drawn, moved)
-    calls, rows = state.calls.copy(), state.rows.copy()
-    calls[state.owner] += 1 if plan.full else plan.evaluated.any(axis=1)
-    rows[state.owner] += len(plan.tree) if plan.full else plan.evaluated.sum(axis=1)
+    calls, rows = _count(state, plan)
     step = state.step + moved
     after = State(
         state.owner,
@@ -71,6 +69,16 @@ def shift(
     )
     over = step == sampler.steps.total
     return _retire(after, over) if over.any() else after
+
+
+def _count(state: State, plan: Plan) -> tuple[Ints, Ints]:
+    """Return calls and rows of every sample of the run, this round's counted."""
+    if plan.full and len(state.owner) == len(state.calls):
+        return state.calls + 1, state.rows + len(plan.tree)
+    calls, rows = state.calls.copy(), state.rows.copy()
+    calls[state.owner] += plan.evaluated.any(axis=1)
+    rows[state.owner] += plan.evaluated.sum(axis=1)
+    return calls, rows
 
 
 def _attempts(sampler: Sampler, plan: Plan, kept: Ints) -> Ints:

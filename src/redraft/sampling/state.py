@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -13,10 +14,18 @@ from redraft.draft.drafter import Draft, Memory
 from redraft.sampling.lookahead import Lookahead
 from redraft.tree.tree import Tree
 
-__all__ = ["Plan", "Rows", "State"]
+__all__ = ["Plan", "Rows", "State", "everyone"]
 
 Ints = NDArray[np.int64]
 Bools = NDArray[np.bool_]
+
+
+@lru_cache(maxsize=256)
+def everyone(batch: int) -> Bools:
+    """Return (batch,) True, read-only."""
+    flags = np.ones(batch, dtype=bool)
+    flags.flags.writeable = False
+    return flags
 
 
 class State(NamedTuple):
