@@ -32,10 +32,10 @@ def calls_table(found: dict[str, Any]) -> str:
         ratio = method.get("calls_ratio")
         against = f"{ratio:.3f} ± {2 * method['calls_ratio_stderr']:.3f}" if ratio else ""
         rows.append([method["name"], calls, fewer, f"{method['rows_mean']:.0f}", against])
-    against = found.get("against")
-    return table(
-        ["method", "calls per sample", "fewer", "rows per sample", f"calls / {against}"], rows
-    )
+    columns = ["method", "calls per sample", "fewer", "rows per sample"]
+    if found.get("against"):
+        columns.append(f"calls / {found['against']}")
+    return table(columns, [row[: len(columns)] for row in rows])
 
 
 def wall_table(found: dict[str, Any]) -> str:
