@@ -107,7 +107,7 @@ class LinearDraft:
         return torch.cat((by_node[:, :, :1], pull, push), dim=2)
 
 
-@lru_cache(maxsize=16)
+@lru_cache(maxsize=8)
 def _table(
     steps: Steps, freeze: str, height: int, each: bool, device: torch.device
 ) -> tuple[Tensor, tuple[Tensor, ...]]:
