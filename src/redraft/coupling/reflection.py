@@ -1,8 +1,8 @@
 r"""Reflection: a rejected draft is mirrored at the plane half-way between the two means.
 
 .. math::
-    \text{accept if } U < r(y), \quad\text{else } \zeta \to \delta - \zeta \text{, the part across
-    kept}
+    \text{accept if } U < r(y), \quad\text{else } \zeta \to \delta - \zeta
+    \text{ and keep the part across}
 
 The rejected part along has density :math:`(\varphi(\zeta) - \varphi(\zeta - \delta))_+`, whose
 mirror image is :math:`(\varphi(\zeta - \delta) - \varphi(\zeta))_+`, the law of the excess(1, 1)

@@ -78,7 +78,7 @@ def look_ahead(
         decide: (B,) keys of the decision stream.
         step: (B,) first steps wanted.
         count: Steps wanted.
-        total: Steps of the chain; a block does not reach further, unless ``count`` does.
+        total: Steps of the chain; a block reaches at most ``count`` steps past them.
         like: (B, D) states, for size and device.
     """
     if old is not None and old.covers(step, count):

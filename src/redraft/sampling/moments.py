@@ -2,9 +2,8 @@ r"""The pair at every node, in two numbers.
 
 A decision needs :math:`\|f - g\|^2` at a node and :math:`\langle f - g, z \rangle` with the noise
 z of each of its children: the state cancels, because draft and target mean differ by
-:math:`b (f - g)`. The sums run in float64.
-These numbers are brought to the host once per round; everything decided from them is decided there
-in float64, the same on every device.
+:math:`b (f - g)`. The sums run in float64. The numbers are brought to the host once per
+round; everything decided from them is decided there in float64, the same on every device.
 """
 
 from __future__ import annotations
@@ -33,10 +32,11 @@ class Moments(NamedTuple):
     """The pair at every node.
 
     Attributes:
-        columns: (B, 3 T + S, D) predictions f, drafted states, gaps f - g and noises, on the
-        device. delta: (B, T) distance of the means in standard deviations; 0 on zero-noise steps;
-        host. zeta: (B, S) part along of the noises of `Plan`, each seen from the node it leads on
-        from. sign: (B, T) sign of b over the norm of f - g: the direction e is sign (f - g).
+        columns: (B, 3 T + S, D) float64 predictions f, drafted states, gaps f - g and noises, on
+            the device.
+        delta: (B, T) distance of the means in standard deviations; 0 on zero-noise steps; host.
+        zeta: (B, S) part along of the noises of `Plan`, each seen from the node it leads on from.
+        sign: (B, T) sign of b over the norm of f - g: the direction e is sign (f - g).
     """
 
     columns: Tensor

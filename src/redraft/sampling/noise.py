@@ -9,10 +9,10 @@ the batch, the order of requests, chunking or the device; a run can be resumed o
 - *attempt* is the serial number of the noise drawn for this (sample, step). A kept noise keeps its
   number; a bonus uses the number that the node's first child would have had.
 
-Construction. ``key = mix(mix(mix(seed) + stream) + (step << 32 | attempt))`` with the 64-bit
-finaliser of SplitMix64; element i of the vector is ``mix(key + (i + 1) * golden)``, that is, the
-SplitMix64 generator seeded with the key. Normals come from 64-bit uniforms by the Box-Muller map
-in float64.
+Construction. With ``mix`` the 64-bit finaliser of SplitMix64 and ``golden`` its increment,
+``key = mix(mix(mix(seed + golden) + golden * stream) + golden * (step << 32 | attempt))``; element
+i of the vector is ``mix(key + (i + 1) * golden)``, that is, the SplitMix64 generator seeded with
+the key. Normals come from 64-bit uniforms by the Box-Muller map in float64.
 
 References:
     | Fast Splittable Pseudorandom Number Generators (Steele, Lea & Flood, 2014)

@@ -2,7 +2,8 @@ r"""The round as a state machine without a model inside.
 
 .. code-block:: python
 
-    state = sampler.init(num, shape, seed)
+    sampler = Sampler(chain, num, shape, seed, drafter="recycled", tree="chain:16")
+    state = sampler.init()
     while not state.done:
         rows = sampler.plan(state)
         f = target(rows.x, rows.level, **rows.cond)
