@@ -50,7 +50,7 @@ def test_accepted_states_are_bit_identical_to_drafted_ones(case: Case) -> None:
     while not state.done:
         after, info, rows = step(parts, state, target)
         assert rows.plan is not None and info.states is not None
-        drafts = rows.plan.draft.x
+        drafts = rows.plan.draft.x.to(info.states.dtype)
         for row, count in enumerate(info.num_committed):
             for entry in range(int(count) - 1):
                 level = np.nonzero(rows.plan.tree.depth == entry + 1)[0]

@@ -78,7 +78,10 @@ def test_preconditioning_is_that_of_the_docstring(model):
     model.double()
     s, sigma = SMALL.sigma_data, level.view(-1, 1)
     root = (sigma.square() + s * s).sqrt()
-    inner = model._network(x.flatten(1) / root, model._embed(sigma, label))
+    phase = 2 * math.pi * x.flatten(1) / 0.125
+    fade = torch.exp(-0.5 * (2 * math.pi * sigma / 0.125).square())
+    features = torch.cat((x.flatten(1) / root, fade * phase.sin(), fade * phase.cos()), dim=1)
+    inner = model._network(features, model._embed(sigma, label))
     wanted = x.flatten(1) * s * s / root.square() + inner * sigma * s / root
     torch.testing.assert_close(model(x, level, label).flatten(1), wanted, rtol=1e-10, atol=1e-10)
 

@@ -8,7 +8,7 @@ about terminal levels.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -54,6 +54,11 @@ class Steps:
     def total(self) -> int:
         """Number of steps, which is the number of sequential calls."""
         return len(self.level)
+
+    @cached_property
+    def kernel(self) -> Floats:
+        """(3, total) a, b and std together."""
+        return np.stack((self.a, self.b, self.std))
 
     @staticmethod
     @lru_cache(maxsize=64)

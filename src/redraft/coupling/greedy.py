@@ -26,6 +26,8 @@ References:
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -55,9 +57,10 @@ class Greedy:
         self, tree: Tree, pair: Pair, log_ratio: Floats, uniform: Floats, limit: NDArray[np.int64]
     ) -> Verdict:
         """Accept, node by node, the first child whose coin falls below its chance."""
-        one = np.ones(len(uniform))
+        one = _ones(len(uniform))
         if tree.width <= 1:
-            chance = np.ones(uniform.shape)
+            chance = np.empty(uniform.shape)
+            chance[:, 0] = 1.0
             np.exp(np.minimum(log_ratio[:, :-1, 0], 0.0), out=chance[:, 1:])
             accepted = np.zeros(uniform.shape, dtype=bool)  # of each node, its child
             np.less(uniform[:, 1:], chance[:, 1:], out=accepted[:, :-1])
@@ -71,6 +74,14 @@ class Greedy:
     ) -> NDArray[np.bool_]:
         """Return the nodes on the committed path: the walk looks at no other."""
         return tree.ancestor[stop]
+
+
+@lru_cache(maxsize=256)
+def _ones(batch: int) -> Floats:
+    """Return (batch,) ones, read-only."""
+    ones = np.ones(batch)
+    ones.flags.writeable = False
+    return ones
 
 
 def _chances(tree: Tree, pair: Pair, log_ratio: Floats) -> tuple[Floats, Floats]:

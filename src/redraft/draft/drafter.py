@@ -71,7 +71,8 @@ class Draft(NamedTuple):
     """A drafted tree.
 
     Attributes:
-        x: (B, T, D) states, node 0 is the root.
+        x: (B, T, D) states, node 0 is the root; float64, or in the states' dtype, to which they
+            are rounded where they are used.
         guess: (B, T, D) or (B, 1, D) guesses g of the prediction at each node.
         calls: Calls of a cheap model that it took.
     """

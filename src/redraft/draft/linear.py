@@ -19,13 +19,14 @@ from functools import lru_cache
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
 
 from redraft.chain.steps import Steps
 from redraft.draft.drafter import Draft, Frontier, Ints, Memory
 from redraft.draft.freeze import Frozen, freeze_table
 from redraft.draft.gather import column
-from redraft.draft.product import product
+from redraft.draft.product import combine
 from redraft.tree.tree import Tree
 
 __all__ = ["LinearDraft"]
@@ -47,12 +48,13 @@ class LinearDraft:
             device: Where the states are.
         """
         self._steps, self._height = steps, tree.height
-        self._freeze, self._direct = freeze, freeze == "x0"
+        self.freeze, self._direct = freeze, freeze == "x0"
         self._frozen = freeze_table(freeze, steps)
         self._device = device
+        self.keeps_table = steps.total * (tree.height + 1) ** 2 <= _LARGEST_TABLE
 
     def __call__(self, frontier: Frontier) -> Draft:
-        """Return the drafted states and the guesses (B, T, D) or (B, 1, D)."""
+        """Return the drafted states, float64, and the guesses (B, T, D) or (B, 1, D)."""
         tree, root, memory = frontier.tree, frontier.root.unsqueeze(1), frontier.memory
         if memory is None or len(tree) == 1:
             return Draft(root, torch.zeros_like(root))
@@ -63,15 +65,19 @@ class LinearDraft:
         factors = self._by_depth(frontier.step, each)
         if tree.width > 1 or len(tree) <= self._height:
             factors = self._by_node(factors, tree, each, frontier.noise.shape[1])
-        parts = torch.cat((root, quantity, frontier.noise), dim=1)
-        x = product(factors, parts, root.dtype)
+        x = combine(factors, root, quantity, frontier.noise)
         return Draft(x, quantity if self._direct else self._guess(frontier, x, quantity))
+
+    def host_table(self) -> NDArray[np.float64]:
+        """Return the factors of whole chains, one guess per node, from every step (N, ...)."""
+        assert self.keeps_table
+        return _table(self._steps, self.freeze, self._height, True, self._device)[0].numpy()
 
     def _by_depth(self, step: Ints, each: bool) -> Tensor:
         """Return the factors (B, H + 1, ...) of drafts that start at ``step`` (B,)."""
-        if self._steps.total * (self._height + 1) ** 2 > _LARGEST_TABLE:
+        if not self.keeps_table:
             return _factors(self._steps, self._frozen, self._height, each, step).to(self._device)
-        table, views = _table(self._steps, self._freeze, self._height, each, self._device)
+        table, views = _table(self._steps, self.freeze, self._height, each, self._device)
         if len(step) == 1:
             return views[int(step[0])]
         return table.index_select(0, torch.from_numpy(step).to(self._device))

@@ -39,7 +39,7 @@ class Recycled:
     def recall(self, tree: Tree, stop: Ints, base: Ints, limit: Ints) -> Ints | None:
         """Return the node (B, T) of the last tree whose prediction guesses each new node's."""
         if tree.width <= 1:
-            return np.minimum(base[:, None] + np.arange(len(tree)), limit[:, None])
+            return np.minimum(base[:, None] + tree.depth, limit[:, None])
         heir = tree.subtree[base]
         heir = np.where((heir >= 0) & (tree.depth[heir] <= limit[:, None]), heir, -1)
         for node in range(1, len(tree)):

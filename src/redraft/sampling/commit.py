@@ -13,7 +13,8 @@ from redraft.coupling.verifier import Verdict
 from redraft.sampling.arguments import check_prediction
 from redraft.sampling.errors import NonFiniteError
 from redraft.sampling.info import Info
-from redraft.sampling.moments import Moments, moments, side_by_side
+from redraft.sampling.lone import finite
+from redraft.sampling.moments import Moments, moments
 from redraft.sampling.outcome import follow, outcome
 from redraft.sampling.record import record
 from redraft.sampling.remember import recall, remember
@@ -34,19 +35,18 @@ def commit(sampler: Sampler, state: State, rows: Rows, f: Tensor) -> tuple[State
     f = _by_node(sampler, state, plan, check_prediction(f, rows.x))
     with np.errstate(invalid="ignore", over="ignore"):
         seen = moments(sampler, plan, f)
-        log_ratio = GaussianPair(seen.delta).log_ratio(offered(plan.tree, seen.zeta))
-        verdict = sampler.verifier.walk(
-            plan.tree, GaussianPair(seen.delta), log_ratio, plan.coin, plan.depth_limit
-        )
-    finite = np.isfinite(seen.delta)
-    if not finite.all():
-        _check_finite(sampler, state, plan, f, verdict, finite)
-        f, seen = _mask(plan, finite, f, seen)
+        pair = GaussianPair(seen.delta)
+        log_ratio = pair.log_ratio(offered(plan.tree, seen.zeta))
+        verdict = sampler.verifier.walk(plan.tree, pair, log_ratio, plan.coin, plan.depth_limit)
+        good = None if finite(seen.delta) else np.isfinite(seen.delta)
+    if good is not None:
+        _check_finite(sampler, state, plan, f, verdict, good)
+        seen = _mask(good, seen)
     result = outcome(sampler, state, plan, verdict, seen)
-    nodes = recall(sampler, plan, finite, result)
-    x, remembered = follow(sampler, plan, seen, result, nodes)
+    nodes = recall(sampler, plan, good, result)
+    x = follow(sampler, plan, seen, result)
     info = record(sampler, state, plan, seen, result, x)
-    memory, ready = remember(sampler, state, plan, f, nodes, remembered)
+    memory, ready = remember(sampler, state, plan, f, seen, nodes)
     return shift(sampler, state, plan, result, x, memory, ready), info
 
 
@@ -69,11 +69,11 @@ def _by_node(sampler: Sampler, state: State, plan: Plan, f: Tensor) -> Tensor:
 
 
 def _check_finite(
-    sampler: Sampler, state: State, plan: Plan, f: Tensor, verdict: Verdict, finite: Bools
+    sampler: Sampler, state: State, plan: Plan, f: Tensor, verdict: Verdict, good: Bools
 ) -> None:
     """Raise if a node that had a part in the decision has no finite prediction."""
     visited = sampler.verifier.visited(plan.tree, verdict.stop, plan.depth_limit)
-    bad = ~finite & visited & plan.exists
+    bad = ~good & visited & plan.exists
     if not bad.any():
         return
     sample, node = (int(places[0]) for places in np.nonzero(bad))
@@ -83,10 +83,7 @@ def _check_finite(
     raise NonFiniteError(source, int(state.owner[sample]), step, float(sampler.steps.level[step]))
 
 
-def _mask(plan: Plan, finite: Bools, f: Tensor, seen: Moments) -> tuple[Tensor, Moments]:
+def _mask(good: Bools, seen: Moments) -> Moments:
     """Blank the nodes that the walk never visited and whose predictions are not finite."""
-    good = torch.from_numpy(finite).to(f.device).unsqueeze(-1)
-    f = torch.where(good, f, f.new_zeros(()))
-    gap = torch.where(good, f - plan.draft.guess, f.new_zeros(()))
-    columns = side_by_side(plan, f, gap).nan_to_num(0.0, 0.0, 0.0)
-    return f, Moments(columns, seen.delta, np.nan_to_num(seen.zeta), np.nan_to_num(seen.sign))
+    seen.vectors.mask(good)
+    return Moments(seen.vectors, seen.delta, np.nan_to_num(seen.zeta), np.nan_to_num(seen.sign))

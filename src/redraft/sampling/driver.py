@@ -64,7 +64,8 @@ class Run:
         with torch.no_grad(), reporting(self.progress, total) as report:
             while not self.state.done:
                 self._round()
-                report(self._committed())
+                if self.progress:
+                    report(self._committed())
         return self._result()
 
     def _round(self) -> None:

@@ -40,6 +40,8 @@ class Lookahead(NamedTuple):
     def covers(self, step: Ints, count: int) -> bool:
         """Whether the steps step..step+count-1 of every sample lie in its block."""
         offset = step - self.first
+        if len(offset) == 1:
+            return 0 <= int(offset[0]) <= self.normal.shape[1] - count
         return int(offset.max()) + count <= self.normal.shape[1] and int(offset.min()) >= 0
 
     def read(self, step: Ints, count: int) -> tuple[Tensor, NDArray[np.float64]]:

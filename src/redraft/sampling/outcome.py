@@ -16,14 +16,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
 from redraft.coupling import GaussianPair
 from redraft.coupling.verifier import Verdict
-from redraft.draft.product import product
 from redraft.sampling import noise as keyed
+from redraft.sampling.lone import at
 from redraft.sampling.moments import Moments
 from redraft.sampling.state import Ints, Plan, State
 
@@ -60,64 +59,46 @@ class Outcome(NamedTuple):
 def outcome(sampler: Sampler, state: State, plan: Plan, verdict: Verdict, seen: Moments) -> Outcome:
     """Draw the part along of recovered states, choose the kept child, find the noise."""
     tree, stop = plan.tree, verdict.stop
-    batch = np.arange(len(stop))
     if tree.width <= 1:
-        bonus = stop == plan.depth_limit
-        zeta = seen.zeta[batch, stop]
-        kappa = -2.0 * zeta
+        recovered = stop < plan.depth_limit
+        zeta = at(seen.zeta, stop)
+        change = -2.0 * zeta
         if not sampler.verifier.reflects:
-            delta = seen.delta[batch, stop]
-            kappa = _along(sampler, state, plan, verdict, delta) - zeta - delta
-        kept, kappa = np.where(bonus, 0, stop + 1), np.where(bonus, 0.0, kappa)
-        return Outcome(stop, kept, stop, None, kappa, zeta)
+            delta = at(seen.delta, stop)
+            change = _along(sampler, state, plan, verdict, delta) - zeta - delta
+        return Outcome(
+            stop, (stop + 1) * recovered, stop, None, np.where(recovered, change, 0.0), zeta
+        )
     bonus = (tree.depth[stop] == plan.depth_limit) | (tree.child[stop, 0] < 0)
-    delta = seen.delta[batch, stop]
+    delta = at(seen.delta, stop)
     along = _along(sampler, state, plan, verdict, delta)
     kept = np.where(bonus, 0, _nearest(plan, stop, along, seen))
-    zeta = seen.zeta[batch, np.maximum(kept - 1, 0)]
+    zeta = at(seen.zeta, np.maximum(kept - 1, 0))
     kappa = np.where(bonus, 0.0, along - zeta - delta)
     slot = np.where(bonus, plan.noise.shape[1], kept - 1)
     fresh = _fresh(sampler, state, plan, stop) if bonus.any() else None
     return Outcome(stop, kept, slot, fresh, kappa, zeta)
 
 
-def follow(
-    sampler: Sampler, plan: Plan, seen: Moments, result: Outcome, nodes: Ints | None
-) -> tuple[Tensor, Tensor | None]:
-    """Return the states (B, D) after the committed paths and the remembered predictions.
-
-    One product serves both: its first row is the formula of this module, the others pick.
+def follow(sampler: Sampler, plan: Plan, seen: Moments, result: Outcome) -> Tensor:
+    """Return the states (B, D) after the committed paths: the formula of this module.
 
     Args:
         sampler: The parts.
         plan: The round.
         seen: The pairs; all finite.
         result: What was decided.
-        nodes: (B, M) nodes whose predictions are remembered.
     """
-    stop, steps, size = result.stop, sampler.steps, len(plan.tree)
-    batch = np.arange(len(stop))
-    place = plan.place[batch, stop]
-    std = steps.std[place]
-    columns, kept = seen.columns, 0 if nodes is None else nodes.shape[1]
-    if result.fresh is not None:
-        columns = torch.cat((columns, result.fresh.unsqueeze(1)), dim=1)
-    factor = np.zeros((len(stop), 1 + kept, columns.shape[1]))
-    factor[batch, 0, stop] = steps.b[place]
-    factor[batch, 0, stop + size] = steps.a[place]
-    factor[batch, 0, stop + 2 * size] = std * result.kappa * seen.sign[batch, stop]
-    factor[batch, 0, result.slot + 3 * size] = std
-    if nodes is not None:
-        factor[batch[:, None], np.arange(1, 1 + kept), nodes] = 1.0
-    left = torch.from_numpy(factor).to(columns.device)
-    rows = product(left, columns, sampler.state_dtype)
-    return rows.select(1, 0), None if nodes is None else rows.narrow(1, 1, kept)
+    stop, steps = result.stop, sampler.steps
+    a, b, std = steps.kernel[:, at(plan.place, stop)]
+    push = std * result.kappa * at(seen.sign, stop)
+    return seen.vectors.step(stop, result.slot, (b, a, push, std), result.fresh)
 
 
 def _along(sampler: Sampler, state: State, plan: Plan, verdict: Verdict, delta: Floats) -> Floats:
     """Draw the part along of the recovered states from the excess of the pair at the stop."""
     depth = plan.tree.depth[verdict.stop]
-    serial = plan.drawn[np.arange(len(depth)), depth]
+    serial = at(plan.drawn, depth)
     keys = sampler.keys[keyed.RESIDUAL][state.owner]
     uniform = keyed.uniform(keys, state.step + depth, serial)
     return GaussianPair(delta).sample_excess(verdict.rho, verdict.lam, uniform)
@@ -134,6 +115,6 @@ def _nearest(plan: Plan, stop: Ints, along: Floats, seen: Moments) -> Ints:
 def _fresh(sampler: Sampler, state: State, plan: Plan, stop: Ints) -> Tensor:
     """Return the noise (B, D) that the first child of each stop would have had."""
     depth = plan.tree.depth[stop]
-    serial = plan.drawn[np.arange(len(stop)), depth]
+    serial = at(plan.drawn, depth)
     keys = sampler.keys[keyed.DRAFT][state.owner]
     return keyed.normal(keys, state.step + depth, serial, sampler.dim, sampler.device)

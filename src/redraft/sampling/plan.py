@@ -6,7 +6,7 @@ zero-noise step or the end, and on whether a first prediction is known.
 
 from __future__ import annotations
 
-from functools import lru_cache, partial
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -16,8 +16,9 @@ from torch import Tensor
 
 from redraft.draft.drafter import Draft, Frontier
 from redraft.sampling import noise
+from redraft.sampling.lone import every, largest, rows
 from redraft.sampling.lookahead import Lookahead, look_ahead
-from redraft.sampling.state import Bools, Ints, Plan, Rows, State, everyone
+from redraft.sampling.state import Ints, Plan, Rows, State, every_node, everyone
 from redraft.tree.tree import Tree
 
 if TYPE_CHECKING:
@@ -28,29 +29,28 @@ __all__ = ["plan"]
 
 def plan(sampler: Sampler, state: State) -> Rows:
     """Return the rows of the next round; see `Sampler.plan`."""
-    steps, asks_root = sampler.steps, sampler.drafter.asks_root
-    reach = np.minimum(steps.reach[state.step], sampler.tree.height)
-    limit = reach if state.ready.all() else np.where(state.ready, reach, 0)
-    deepest = int(limit.max())
+    asks_root = sampler.drafter.asks_root
+    reach = rows(sampler.reach, state.step)
+    limit = reach if every(state.ready) else np.where(state.ready, reach, 0)
+    deepest = largest(limit)
     tree = sampler.tree.cut(deepest)
     full = not asks_root and (len(limit) == 1 or int(limit.min()) == deepest)
     verify = state.ready | (reach == 0) if asks_root else everyone(len(limit))
     if full:
-        evaluated = exists = _every_node(len(limit), len(tree))
+        evaluated = exists = every_node(len(limit), len(tree))
     else:
         evaluated = exists = tree.depth <= limit[:, None]
     if asks_root:
         evaluated = exists.copy()
         evaluated[:, 0] = ~state.ready
-    place = state.step[:, None] + tree.depth
-    place = place if full else np.minimum(place, steps.total - 1)
+    place = sampler.windows.place.read(state.step, tree)
     attempt, drawn = state.attempt, state.drawn
     if not sampler.looks_ahead:  # else every step has its attempt 0 only
         attempt, drawn = _number(tree, state, exists)
     normals, coin, lookahead = _noise(sampler, state, tree, attempt, drawn)
     draft = _draft(sampler, state, tree, normals)
     if full:
-        x, owner, step = draft.x, np.repeat(state.owner, len(tree)), place.reshape(-1)
+        x, owner, step = draft.x, state.owner.repeat(len(tree)), place.reshape(-1)
     else:
         sample, node = np.nonzero(evaluated)
         at = torch.from_numpy(np.stack((sample, node))).to(sampler.device)
@@ -59,6 +59,7 @@ def plan(sampler: Sampler, state: State) -> Rows:
     depth_limit = limit if full else np.where(verify, limit, 0)
     laid_out = Plan(
         tree,
+        state.step,
         limit,
         depth_limit,
         place,
@@ -74,13 +75,6 @@ def plan(sampler: Sampler, state: State) -> Rows:
         lookahead,
     )
     return Rows(states, level, step, owner, cond, laid_out)
-
-
-@lru_cache(maxsize=256)
-def _every_node(batch: int, nodes: int) -> Bools:
-    table = np.ones((batch, nodes), dtype=bool)
-    table.flags.writeable = False
-    return table
 
 
 def _draft(sampler: Sampler, state: State, tree: Tree, normals: Tensor) -> Draft:

@@ -12,6 +12,7 @@ from torch import Tensor
 
 from redraft.draft.gather import pick
 from redraft.sampling.info import Info
+from redraft.sampling.lone import every
 from redraft.sampling.moments import Moments
 from redraft.sampling.outcome import Outcome
 from redraft.sampling.state import Ints, Plan, State
@@ -43,7 +44,7 @@ def record(
     depth = plan.tree.depth[result.stop]
     wanted = sampler.record
     done = plan.verify
-    everyone = plan.full or bool(done.all())
+    everyone = plan.full or every(done)
     return Info(
         owner=state.owner,
         step=state.step,
@@ -90,7 +91,8 @@ def _path_states(sampler: Sampler, plan: Plan, result: Outcome, x: Tensor) -> Te
     """Return committed states (B, H + 1, D): accepted drafts, then the state after the path."""
     nodes = torch.from_numpy(_path_nodes(plan, result.stop)).to(x.device)
     sample = torch.arange(len(nodes), device=x.device)
-    states = torch.cat((plan.draft.x[sample[:, None], nodes], x.unsqueeze(1)), dim=1)
+    drafted = plan.draft.x[sample[:, None], nodes].to(x.dtype)
+    states = torch.cat((drafted, x.unsqueeze(1)), dim=1)
     states[sample, torch.from_numpy(plan.tree.depth[result.stop]).to(x.device)] = x
     return states
 

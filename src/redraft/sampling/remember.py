@@ -13,6 +13,7 @@ from torch import Tensor
 
 from redraft.draft.drafter import Memory
 from redraft.draft.gather import pick
+from redraft.sampling.moments import Moments
 from redraft.sampling.outcome import Outcome
 from redraft.sampling.state import Bools, Ints, Plan, State, everyone
 from redraft.tree.tree import Tree
@@ -23,14 +24,19 @@ if TYPE_CHECKING:
 __all__ = ["recall", "remember"]
 
 
-def recall(sampler: Sampler, plan: Plan, finite: Bools, result: Outcome) -> Ints | None:
+def recall(sampler: Sampler, plan: Plan, finite: Bools | None, result: Outcome) -> Ints | None:
     """Return the nodes (B, M) whose predictions the drafter wants, None if it wants none.
 
-    A prediction that is not finite is replaced by the nearest one above it that is.
+    Args:
+        sampler: The parts.
+        plan: The round.
+        finite: (B, T) where the predictions are finite; one that is not is replaced by the nearest
+            one above it that is. None: everywhere.
+        result: What was decided.
     """
-    base = np.where(result.kept > 0, result.kept, result.stop)
+    base = np.maximum(result.kept, result.stop)  # a kept child comes after its parent
     nodes = sampler.drafter.recall(sampler.tree, result.stop, base, plan.limit)
-    if nodes is not None and not finite.all():
+    if nodes is not None and finite is not None:
         nodes = np.take_along_axis(_finite_above(plan.tree, finite), nodes, axis=1)
     return nodes
 
@@ -40,8 +46,8 @@ def remember(
     state: State,
     plan: Plan,
     f: Tensor,
+    seen: Moments,
     nodes: Ints | None,
-    remembered: Tensor | None,
 ) -> tuple[Memory | None, Bools]:
     """Return the memory after a round and for whom (B,) it holds something.
 
@@ -50,16 +56,17 @@ def remember(
         state: State before the round.
         plan: The round.
         f: (B, T, D) predictions.
-        nodes: (B, M) nodes recalled.
-        remembered: (B, M, D) their predictions.
+        seen: The same predictions, as vectors.
+        nodes: (B, M) nodes whose predictions are wanted; None if none are.
     """
     drafter = sampler.drafter
     if drafter.asks_root:  # either this round has asked at the root, or the next one will
         x = state.x.unsqueeze(1) if drafter.keeps_state else None
         asked = ~plan.verify
         return (Memory(f[:, :1], x, state.step[:, None]) if asked.any() else state.memory), asked
-    if nodes is None or remembered is None:
+    if nodes is None:
         return None, state.ready
+    remembered = seen.vectors.pick(nodes)
     if not drafter.keeps_state:
         return Memory(remembered, None, None), everyone(len(nodes))
     step = np.take_along_axis(plan.place, nodes, axis=1)

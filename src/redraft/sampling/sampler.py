@@ -32,7 +32,9 @@ from redraft.sampling.commit import commit
 from redraft.sampling.info import Info
 from redraft.sampling.plan import plan
 from redraft.sampling.record import Recorder
+from redraft.sampling.solo import solo
 from redraft.sampling.state import Rows, State
+from redraft.sampling.windows import windows
 from redraft.tree import grow
 from redraft.tree.tree import Tree
 
@@ -86,6 +88,8 @@ class Sampler:
         self.seeds = noise.spread(seed, num)
         self.steps = Steps.of(check_chain(chain))
         self.tree = grow(tree)
+        self.windows = windows(self.steps, self.tree.height)
+        self.reach = np.minimum(self.steps.reach, self.tree.height)
         self.verifier = parts.verifier(verifier)
         self.drafter = parts.drafter(drafter)
         parts.check_together(self.drafter, self.verifier, self.tree)
@@ -101,6 +105,7 @@ class Sampler:
         }
         self.draw = self.drafter.prepare(self.steps, self.tree, self.device)
         self.looks_ahead = self.drafter.keeps_noise and self.tree.width <= 1
+        self._solo = solo(self)
 
     def init(self, x_init: Tensor | None = None) -> State:
         """Return the state before the first round.
@@ -127,7 +132,8 @@ class Sampler:
 
     def plan(self, state: State) -> Rows:
         """Grow a draft tree below every committed state; return the rows where f is wanted."""
-        return plan(self, state)
+        rows = self._solo.plan(state) if self._solo else None
+        return plan(self, state) if rows is None else rows
 
     def commit(self, state: State, rows: Rows, f: Tensor) -> tuple[State, Info]:
         """Verify the drafts against the target's predictions f (R, *shape); commit >= 1 state.
@@ -137,19 +143,25 @@ class Sampler:
             TypeError: If f is not a floating-point tensor.
             NonFiniteError: If f is NaN or infinite at a row on the committed path.
         """
-        return commit(self, state, rows, f)
+        done = self._solo.commit(state, rows, f) if self._solo else None
+        return commit(self, state, rows, f) if done is None else done
 
     def place(self, x: Tensor, owner: Ints, step: Ints) -> tuple[Tensor, Tensor, dict[str, Tensor]]:
         """Return states (R rows of D) as the model wants them: x, level and cond of every row."""
         level = torch.from_numpy(self.level[step])
-        if self.device.type != "cpu":
+        if self.device.type == "cpu" and self.dtype == torch.float32:
+            x = torch.from_numpy(x.numpy().astype(np.float32))
+        else:
             level = level.to(self.device)
-        x = x.to(self.dtype, copy=True)  # a model may write to its input
-        cond = {}
-        if self.cond:
-            index = torch.from_numpy(owner).to(self.device)
-            cond = {key: value[index] for key, value in self.cond.items()}
-        return x.reshape(len(owner), *self.shape), level, cond
+            x = x.to(self.dtype, copy=True)  # a model may write to its input
+        return x.reshape(len(owner), *self.shape), level, self.condition(owner)
+
+    def condition(self, owner: Ints) -> dict[str, Tensor]:
+        """Return the conditioning of every row (R, ...)."""
+        if not self.cond:
+            return {}
+        index = torch.from_numpy(owner).to(self.device)
+        return {key: value[index] for key, value in self.cond.items()}
 
     def call_cheap(self, owner: Ints, denoiser: Denoiser, x: Tensor, step: Ints) -> Tensor:
         """Evaluate a cheap model at states (B, k, D) that stand at steps (B, k)."""

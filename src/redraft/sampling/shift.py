@@ -15,6 +15,7 @@ import torch
 from torch import Tensor
 
 from redraft.draft.drafter import Memory
+from redraft.sampling.lone import every, largest
 from redraft.sampling.outcome import Outcome
 from redraft.sampling.state import Bools, Ints, Plan, State
 
@@ -45,7 +46,7 @@ def shift(
         ready: (B,) for whom it is.
     """
     moved = plan.tree.depth[result.stop] + 1
-    if not plan.full and not plan.verify.all():
+    if not plan.full and not every(plan.verify):
         moved = np.where(plan.verify, moved, 0)
         hold = torch.from_numpy(~plan.verify).to(x.device).unsqueeze(-1)
         x = torch.where(hold, state.x, x)
@@ -67,8 +68,9 @@ def shift(
         calls,
         rows,
     )
-    over = step == sampler.steps.total
-    return _retire(after, over) if over.any() else after
+    if largest(step) < sampler.steps.total:
+        return after
+    return _retire(after, step == sampler.steps.total)
 
 
 def _count(state: State, plan: Plan) -> tuple[Ints, Ints]:

@@ -14,7 +14,7 @@ from redraft.draft.drafter import Draft, Memory
 from redraft.sampling.lookahead import Lookahead
 from redraft.tree.tree import Tree
 
-__all__ = ["Plan", "Rows", "State", "everyone"]
+__all__ = ["Plan", "Rows", "State", "every_node", "everyone"]
 
 Ints = NDArray[np.int64]
 Bools = NDArray[np.bool_]
@@ -24,6 +24,14 @@ Bools = NDArray[np.bool_]
 def everyone(batch: int) -> Bools:
     """Return (batch,) True, read-only."""
     flags = np.ones(batch, dtype=bool)
+    flags.flags.writeable = False
+    return flags
+
+
+@lru_cache(maxsize=256)
+def every_node(batch: int, nodes: int) -> Bools:
+    """Return (batch, nodes) True, read-only."""
+    flags = np.ones((batch, nodes), dtype=bool)
     flags.flags.writeable = False
     return flags
 
@@ -73,6 +81,7 @@ class Plan(NamedTuple):
 
     Attributes:
         tree: Shape of the draft, cut to the deepest level that any sample needs.
+        step: (B,) step of the roots.
         limit: (B,) depth of each sample's tree.
         depth_limit: (B,) the same, 0 where the round does not verify.
         place: (B, T) step of each node, at most the last one.
@@ -90,6 +99,7 @@ class Plan(NamedTuple):
     """
 
     tree: Tree
+    step: Ints
     limit: Ints
     depth_limit: Ints
     place: Ints
