@@ -27,7 +27,7 @@ test: $(VENV)/.installed-test
 	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal
 
 bench: $(VENV)/.installed-cli
-	REDRAFT=$(BIN)/redraft benchmarks/run.sh
+	REDRAFT=$(BIN)/redraft PYTHON=$(BIN)/python benchmarks/run.sh
 	$(BIN)/python benchmarks/report.py
 
 format: $(VENV)/.installed-test

@@ -61,6 +61,15 @@ def wall_table(found: dict[str, Any]) -> str:
     return table(columns, rows)
 
 
+def own_table(found: dict[str, Any]) -> str:
+    """Return a round's own work for models of several speeds."""
+    rows = [
+        [f"{m['call_ms']:.2f} ms", f"{m['own_ms']:.3f} ms", f"{100 * m['own_share']:.0f} %"]
+        for m in found["models"]
+    ]
+    return table([f"a call of {found['rows']} rows", "a round's own work", "share"], rows)
+
+
 def environment(found: dict[str, Any]) -> str:
     """Return where the numbers were measured, in a line."""
     versions = ", ".join(f"{name} {version}" for name, version in found["versions"].items())
@@ -70,6 +79,7 @@ def environment(found: dict[str, Any]) -> str:
 def main() -> None:
     """Write both files."""
     long, short, longest, wall = (read(name) for name in ("250-32", "50-16", "1000-32", "wall"))
+    own = read("own-time")
     latency = dict(sorted((int(rows), time) for rows, time in wall["latency_s"].items()))
     ratios = ", ".join(
         f"{rows} rows {latency[rows] / latency[1]:.2f} ×" for rows in sorted(latency)
@@ -90,6 +100,9 @@ Made by `make bench`; all figures: [docs/benchmarks.md](docs/benchmarks.md).
     readme = (ROOT / "README.md").read_text()
     before, after = readme.split(BEGIN)[0], readme.split(END)[1]
     (ROOT / "README.md").write_text(f"{before}{BEGIN}\n{summary}{END}{after}")
+    calls = {method["name"]: method["calls_mean"] for method in long["methods"]}
+    x0 = calls["free:parent+reflection"] / calls["free:eps:parent+reflection"]
+    near = calls["free+reflection"] / calls["free:eps+reflection"]
     page = f"""# Benchmarks
 
 Written by `make bench` (`benchmarks/run.sh`, then `benchmarks/report.py`); the JSON is in
@@ -97,7 +110,9 @@ Written by `make bench` (`benchmarks/run.sh`, then `benchmarks/report.py`); the 
 
 Speed is stated as ratios of things measured side by side in one run. Calls count every sequential
 target call, the first and the terminal one included. Names: `free:eps` freezes the noise
-prediction, `free:parent` takes the prediction where the round stopped.
+prediction, `free:parent` takes the prediction where the round stopped, as older papers do. Freezing
+x0 takes {x0:.2f} of the calls that freezing eps takes with `parent`, {near:.2f} with the nearest
+prediction, which helps eps more.
 
 ## 250 steps, 32 rows
 
@@ -115,7 +130,13 @@ One call on more rows, relative to one row: {ratios}.
 
 The sequential sampler takes {overhead:.0f} % longer than a bare loop over the model. *Own work* is
 all of a run that is not the target.
-"""
+
+## Own work of a round
+
+One sample, recycled drafts on a chain of {own["rows"]}, for models of several speeds
+(`benchmarks/own_time.py`): all that happens between two calls, noise included.
+
+{own_table(own)}"""
     (ROOT / "docs" / "benchmarks.md").write_text(page)
 
 

@@ -11,3 +11,4 @@ frozen=free:eps+reflection,free:v+reflection,free:parent+reflection,free:eps:par
 "$redraft" bench digits --steps 50 --rows 16 --num 256 --no-wall --methods "$ours" --json "$out/50-16.json"
 "$redraft" bench digits --steps 1000 --rows 32 --num 256 --no-wall --methods sequential,recycled+greedy --json "$out/1000-32.json"
 "$redraft" bench digits --steps 250 --rows 8,12,16,24,32 --num 32 --repeats 3 --methods sequential,recycled+greedy --json "$out/wall.json"
+"${PYTHON:-.venv/bin/python}" benchmarks/own_time.py

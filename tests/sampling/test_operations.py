@@ -66,7 +66,7 @@ def test_memory_of_a_state_does_not_grow_with_the_steps(case: Case) -> None:
                 state, _, _ = step(parts, state, task.target)
         held.append(numbers(state._replace(lookahead=None)))
         block = numbers(state.lookahead)
-        assert block <= 4 * 257 * (64 + 2), "the noises computed ahead are more than a block"
+        assert block <= 4 * 321 * (64 + 2), "the noises computed ahead are more than a block"
     assert held[1] <= 1.1 * held[0]
 
 

@@ -21,7 +21,7 @@ __all__ = ["Lookahead", "look_ahead"]
 
 Ints = NDArray[np.int64]
 _ENTRIES = 2**20
-_STEPS = 256
+_STEPS = 320
 
 
 class Lookahead(NamedTuple):

@@ -41,11 +41,13 @@ class Summary:
         self.num_drafts += info.num_drafts
         self.num_draft_rows += info.num_draft_rows
         self.num_draft_calls += info.num_draft_calls
-        self.num_recovered += int(np.count_nonzero(info.recovered))
         if len(info.depth) == 1:
-            if info.depth[0] >= 0:
-                self._ends[info.depth[0], info.limit[0]] += 1
+            depth = int(info.depth[0])
+            self.num_recovered += bool(info.recovered[0])
+            if depth >= 0:
+                self._ends[depth, int(info.limit[0])] += 1
             return
+        self.num_recovered += int(np.count_nonzero(info.recovered))
         done = info.depth >= 0
         np.add.at(self._ends, (info.depth[done], info.limit[done]), 1)
 

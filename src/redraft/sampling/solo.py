@@ -116,14 +116,13 @@ class Solo:
         if f.dtype != self.sampler.state_dtype or f.requires_grad or f.device.type != "cpu":
             return None
         found, z = f.numpy().reshape(1, size, -1), p.noise.numpy()
-        with np.errstate(invalid="ignore", over="ignore"):
-            gap = (found - p.draft.guess.numpy()).astype(np.float64)
-            norm = np.sqrt(np.vecdot(gap, gap))
-            sign = self.windows.sign.view[n : n + 1] / np.maximum(norm, TINY)
-            zeta, delta = np.vecdot(gap, z) * sign, norm * self.windows.pull.view[n : n + 1]
-            chance = np.exp(np.minimum(delta * (zeta - 0.5 * delta), 0.0))
-        if not finite(delta):
+        gap = (found - p.draft.guess.numpy()).astype(np.float64)
+        norm = np.sqrt(np.vecdot(gap, gap))
+        if not finite(norm):
             return None
+        sign = self.windows.sign.view[n : n + 1] / np.maximum(norm, TINY)
+        zeta, delta = np.vecdot(gap, z) * sign, norm * self.windows.pull.view[n : n + 1]
+        chance = np.exp(np.minimum(delta * (zeta - 0.5 * delta), 0.0))
         rejected = (p.coin[0, 1:] >= chance[0, :-1]).nonzero()[0]
         stop = int(rejected[0]) if len(rejected) else size - 1
         recovered = stop < size - 1
