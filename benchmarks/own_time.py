@@ -9,6 +9,7 @@ included; setting up a run is counted apart.
 from __future__ import annotations
 
 import json
+from itertools import pairwise
 from pathlib import Path
 from statistics import mean, median
 from time import perf_counter
@@ -28,7 +29,7 @@ class Model(nn.Module):
     def __init__(self, width: int, depth: int) -> None:
         super().__init__()
         sizes = [64, *[width] * depth]
-        layers = [nn.Sequential(nn.Linear(a, b), nn.SiLU()) for a, b in zip(sizes, sizes[1:])]
+        layers = [nn.Sequential(nn.Linear(a, b), nn.SiLU()) for a, b in pairwise(sizes)]
         self.layers = nn.Sequential(*layers, nn.Linear(width, 64))
 
     def forward(self, x: Tensor, level: Tensor) -> Tensor:
@@ -57,9 +58,11 @@ def measure(width: int, depth: int) -> dict[str, float]:
         redraft.sample(timed, table, 1, (1, 8, 8), seed=run, tree=f"chain:{ROWS}")
         end = perf_counter()
         begins, ends = marks[::2], marks[1::2]
-        gaps = [after - before for before, after in zip(ends, begins[1:])]
+        gaps = [after - before for before, after in zip(ends[:-1], begins[1:], strict=True)]
         if run >= WARM:
-            calls.append(1e3 * mean(after - before for before, after in zip(begins, ends)))
+            calls.append(
+                1e3 * mean(after - before for before, after in zip(begins, ends, strict=True))
+            )
             own.append(1e3 * mean(gaps))
             setup.append(1e3 * (begins[0] - begin + end - ends[-1]))
     call, rest = median(calls), median(own)
