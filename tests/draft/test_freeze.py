@@ -24,6 +24,7 @@ TABLES = {
     "eta": chain.ancestral(chain.karras(9, 5.0, 0.1), eta=0.6),
     "fixed_small": chain.ddpm(preserving_levels(), 9, "fixed_small"),
     "fixed_large": chain.ddpm(preserving_levels(), 9, "fixed_large"),
+    "flow": chain.flow_sde(9, 0.7, shift=2.0),
 }
 TREES = ("chain:4", "chain:12", "kary:2,3", "kary:3,2", "chain:1")
 GENERATOR = torch.Generator().manual_seed(0)
@@ -38,6 +39,7 @@ def frozen_value(freeze: str, table: Chain, n: int, x: Tensor, f: Tensor) -> Ten
         "x0": f,
         "eps": eps,
         "v": alpha * eps - sigma * f,
+        "velocity": eps - f,
         "increment": (table.a[n] - 1.0) * x + table.b[n] * f,
     }[freeze]
 
@@ -50,6 +52,7 @@ def prediction(freeze: str, table: Chain, n: int, x: Tensor, q: Tensor) -> Tenso
         "x0": q,
         "eps": (x - sigma * q) / alpha,
         "v": (alpha * x - sigma * q) / (alpha**2 + sigma**2),
+        "velocity": (x - sigma * q) / (alpha + sigma),
         "increment": (q - (table.a[n] - 1.0) * x) / table.b[n],
     }[freeze]
 
@@ -111,13 +114,13 @@ def plain(b: float = 0.5) -> Chain:
     return Chain(one.cumsum(0), 0.5 * one, b * one, one, 1.0, None, name="plain")
 
 
-@pytest.mark.parametrize("freeze", ["eps", "v"])
+@pytest.mark.parametrize("freeze", ["eps", "v", "velocity"])
 def test_scales_are_needed_to_freeze_noise(freeze: str) -> None:
     with pytest.raises(ValueError, match=f"freeze='{freeze}'.*alpha and sigma.*'plain'"):
         freeze_table(freeze, Steps.of(plain()))
 
 
-@pytest.mark.parametrize("freeze", ["eps", "v", "increment"])
+@pytest.mark.parametrize("freeze", ["eps", "v", "velocity", "increment"])
 def test_a_step_that_ignores_the_prediction_cannot_freeze_another_quantity(freeze: str) -> None:
     with pytest.raises(ValueError, match="needs b != 0.*freeze='x0'"):
         freeze_table(freeze, Steps.of(plain(b=0.0)))
@@ -127,6 +130,15 @@ def test_a_step_without_signal_cannot_freeze_the_noise() -> None:
     table = chain.ddpm(torch.tensor([0.9, 0.5, 0.0]).double())
     with pytest.raises(ValueError, match="freeze='eps' is undefined at step 0"):
         freeze_table("eps", Steps.of(table))
+
+
+@pytest.mark.parametrize("freeze", FREEZES)
+def test_a_noiseless_step_without_signal_gives_its_quantity_all_the_same(freeze: str) -> None:
+    table = chain.flow_sde(5, 0.3)
+    x, f = torch.randn(2, 3, dtype=torch.float64, generator=GENERATOR)
+    row = freeze_table(freeze, Steps.of(table))
+    found = row.of_x[0] * x + row.of_f[0] * f
+    torch.testing.assert_close(found, frozen_value(freeze, table, 0, x, f))
 
 
 @pytest.mark.parametrize("make", [draft.Free, draft.Frozen])

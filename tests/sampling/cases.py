@@ -5,7 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import NamedTuple
 
+import numpy as np
+
 from redraft import draft
+from redraft.chain.steps import Steps
+from redraft.draft import Calibration
 from redraft.draft.drafter import Drafter
 from tests.sampling.problems import Problem
 
@@ -18,7 +22,7 @@ class Case(NamedTuple):
     tree: str
 
 
-DRAFTERS = ("frozen", "free", "recycled", "model", "corrected")
+DRAFTERS = ("frozen", "free", "recycled", "model", "corrected", "free/gain", "recycled/gain")
 RULES = (
     ("greedy", "chain:4"),
     ("greedy", "kary:2,3"),
@@ -30,18 +34,31 @@ CASES = [
     Case(drafter, verifier, tree)
     for verifier, tree in RULES
     for drafter in DRAFTERS
-    if (drafter, verifier) != ("recycled", "traversal")
+    if not (drafter.startswith("recycled") and verifier == "traversal")
 ]
-FREEZES = ("x0", "eps", "v", "increment")
+FREEZES = ("x0", "eps", "v", "velocity", "increment")
 
 
 def name(case: Case) -> str:
     return "-".join(case)
 
 
+def arbitrary(problem: Problem) -> Calibration:
+    """Return a calibration with coefficients between -0.2 and 0.6 that nothing has taught."""
+    made = Calibration(Steps.of(problem.chain).total)
+    made.count[:] = 1e9
+    made.gram[:] = np.eye(4)
+    wanted = np.random.default_rng(4).uniform(-0.2, 0.6, size=(*made.count.shape, 3))
+    made.gram[..., 1:, 0] = made.gram[..., 0, 1:] = wanted
+    return made
+
+
 def make_drafter(word: str, problem: Problem) -> str | Drafter:
     """Return the drafter of a word: a name, or "free/eps/parent", "frozen/v", "target"."""
     kind, *options = word.split("/")
+    if options == ["gain"]:
+        taught = arbitrary(problem)
+        return draft.Recycled(taught) if kind == "recycled" else draft.Free(calibration=taught)
     makers: dict[str, Callable[..., Drafter]] = {
         "model": lambda: draft.Model(problem.cheap),
         "corrected": lambda: draft.Corrected(problem.cheap),

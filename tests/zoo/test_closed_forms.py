@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
 import pytest
 import torch
 from torch import Tensor
@@ -133,6 +134,50 @@ def test_one_component_is_the_gaussian() -> None:
     x = torch.randn(5, 3, generator=_generator(), dtype=torch.float64)
     level = torch.rand(5, generator=_generator(), dtype=torch.float64)
     torch.testing.assert_close(single(x, level), same(x, level), rtol=1e-12, atol=1e-12)
+
+
+def test_interpolant_is_the_posterior_mean_of_the_straight_path() -> None:
+    mixture = zoo.mixture(3, 2, seed=4)
+    target = zoo.Interpolant(mixture)
+    x = torch.randn(4, 3, generator=_generator(), dtype=torch.float64)
+    t = torch.tensor([0.001, 0.3, 0.9, 0.999], dtype=torch.float64)
+    # E[x0 | x] = (x + t² score) / (1 - t), with the score of the mixture of (1 - t) x0 + t eps
+    scaled = [
+        Mixture(
+            (1 - time) * mixture.means,
+            ((1 - time) ** 2 * mixture.stds.square() + time**2).sqrt(),
+            mixture.weights,
+        )
+        for time in t
+    ]
+    point = x.clone().requires_grad_(True)
+    zero = torch.zeros(1, dtype=torch.float64)
+    total = sum(law.log_density(row[None], zero) for law, row in zip(scaled, point, strict=True))
+    assert isinstance(total, Tensor)
+    (score,) = torch.autograd.grad(total.sum(), point)
+    expected = (x + t.square()[:, None] * score) / (1 - t)[:, None]
+    torch.testing.assert_close(target(x, t), expected, rtol=1e-8, atol=1e-8)
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+def test_interpolant_of_pure_noise_is_the_prior_mean(dtype: torch.dtype) -> None:
+    mixture = zoo.mixture(3, 2, seed=4)
+    x = torch.randn(5, 3, generator=_generator(), dtype=dtype)
+    out = zoo.Interpolant(mixture)(x, torch.ones(5, dtype=dtype))
+    assert out.dtype == dtype
+    torch.testing.assert_close(out.double(), mixture.mean.expand(5, 3), rtol=0, atol=1e-4)
+
+
+def test_published_mixture_is_the_published_one() -> None:
+    mixture = zoo.published_mixture().target
+    assert isinstance(mixture, Mixture)
+    generator = np.random.default_rng(20260714)
+    means = generator.uniform(-2.0, 2.0, size=(5, 512))
+    np.testing.assert_array_equal(mixture.means.numpy(), means)
+    np.testing.assert_array_equal(mixture.stds.numpy(), generator.uniform(0.10, 0.25, 5))
+    assert mixture.weights.tolist() == [0.2] * 5
+    with pytest.raises(ValueError, match="at least 1, got 0 and 5"):
+        zoo.published_mixture(0)
 
 
 def test_singular_covariance_is_allowed() -> None:

@@ -12,14 +12,20 @@ frozen    q                   a'                                b'
 x0        f                   a                                 b
 eps       (x - alpha f)/sigma a + b / alpha                     -b sigma / alpha
 v         alpha eps - sigma f a + b alpha / (alpha^2 + sigma^2) -b sigma / (same)
+velocity  eps - f             a + b / (alpha + sigma)           -b sigma / (same)
 increment (a - 1) x + b f     1                                 1
 ========= =================== ================================= ====================
+
+with eps in the last rows standing for its estimate (x - alpha f)/sigma. The *velocity* is that of
+flow matching, which on alpha = 1 - sigma is (x - f)/sigma; *v* is that of progressive distillation.
 
 Along the true reverse process the posterior mean x0 is a martingale: today's value is the best
 one-shot guess of every later one. The others are here because papers froze them.
 
 References:
     | Diffusion Models are Secretly Exchangeable (Hu et al., 2025), https://arxiv.org/abs/2505.03983
+    | Accelerating Diffusion Sampling via Speculative Draft Trees (2026), eq. 7 (velocity),
+    | https://arxiv.org/abs/2609.17691
 """
 
 from __future__ import annotations
@@ -36,7 +42,7 @@ from redraft.registry import choose
 __all__ = ["FREEZES", "Frozen", "check_freeze", "freeze_table"]
 
 Floats = NDArray[np.float64]
-FREEZES = {name: name for name in ("x0", "eps", "v", "increment")}
+FREEZES = {name: name for name in ("x0", "eps", "v", "velocity", "increment")}
 
 
 class Frozen(NamedTuple):
@@ -69,8 +75,8 @@ def freeze_table(freeze: str, steps: Steps) -> Frozen:
     """Return the coefficients of a frozen quantity on every step of a chain.
 
     Raises:
-        ValueError: If the chain has no signal and noise scales, which eps and v need, or has a step
-            that takes no part of the prediction.
+        ValueError: If the chain has no signal and noise scales, which eps, v and velocity need, or
+            has a step that takes no part of the prediction.
     """
     a, b = steps.a, steps.b
     one, zero = np.ones_like(a), np.zeros_like(a)
@@ -93,6 +99,10 @@ def freeze_table(freeze: str, steps: Steps) -> Frozen:
             if freeze == "eps":
                 of_x, of_f = 1.0 / sigma, -alpha / sigma
                 new_a, new_b = a + b / alpha, -b * sigma / alpha
+            elif freeze == "velocity":
+                total = alpha + sigma
+                of_x, of_f = 1.0 / sigma, -total / sigma
+                new_a, new_b = a + b / total, -b * sigma / total
             else:
                 of_x, of_f = alpha / sigma, -norm / sigma
                 new_a, new_b = a + b * alpha / norm, -b * sigma / norm
@@ -104,4 +114,7 @@ def freeze_table(freeze: str, steps: Steps) -> Frozen:
         raise ValueError(
             f"freeze={freeze!r} is undefined at step {step} (level {steps.level[step]:g})"
         )
-    return Frozen(*(np.where(usable, column, 0.0) for column in columns))
+    # A noiseless step may have a quantity to give (eps without signal), though it can take none.
+    known: NDArray[np.bool_] = np.isfinite(of_x) & np.isfinite(of_f)
+    masks = (usable, usable, known, known, usable, usable)
+    return Frozen(*(np.where(mask, c, 0.0) for mask, c in zip(masks, columns, strict=True)))

@@ -25,7 +25,8 @@ class Frozen:
     """The target's prediction at the root of the round.
 
     Args:
-        freeze: What is held fixed along the draft: "x0" (default), "eps", "v" or "increment".
+        freeze: What is held fixed along the draft: "x0" (default), "eps", "v", "velocity" or
+            "increment".
     """
 
     name = "frozen"

@@ -2,8 +2,9 @@
 against.
 
 ``load("digits")`` and its cheap student ``load("digits-small")`` are networks; `gaussian` and
-`mixture` are exact denoisers of any dimension; `guided` adds classifier-free guidance to a
-conditional network.
+`mixture` are exact denoisers of any dimension, `Interpolant` makes them denoisers of flow-matching
+chains, and `published_mixture` is the one that papers on draft trees measured on; `guided` adds
+classifier-free guidance to a conditional network.
 """
 
 from __future__ import annotations
@@ -15,12 +16,14 @@ import torch
 from redraft.registry import choose
 from redraft.zoo.gaussian import gaussian
 from redraft.zoo.guidance import guided
+from redraft.zoo.interpolant import Interpolant
 from redraft.zoo.mixture import mixture
+from redraft.zoo.published import published_mixture
 
 if TYPE_CHECKING:
     from redraft.zoo.digits import DigitsDenoiser
 
-__all__ = ["gaussian", "guided", "load", "mixture", "names"]
+__all__ = ["Interpolant", "gaussian", "guided", "load", "mixture", "names", "published_mixture"]
 
 
 def names() -> tuple[str, ...]:

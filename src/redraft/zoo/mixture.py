@@ -15,6 +15,8 @@ References:
 
 from __future__ import annotations
 
+from functools import cached_property
+
 import torch
 from torch import Tensor
 
@@ -34,7 +36,6 @@ class Mixture:
         stds: Standard deviations, shape (K,), float64.
         weights: Weights, shape (K,), float64.
         mean: Mean of the mixture, shape (d,), float64.
-        cov: Covariance of the mixture, shape (d, d), float64.
 
     Raises:
         ValueError: The shapes do not fit, a number is not positive, or the weights do not sum to 1.
@@ -55,12 +56,15 @@ class Mixture:
             total = self.weights.sum().item()
             raise ValueError(f"weights must sum to 1, got {total:.6g}: divide them by their sum")
         self.mean = self.weights @ self.means
-        spread = self.means - self.mean
-        inside = (self.weights * self.stds.square()).sum() * torch.eye(
-            means.shape[1], dtype=torch.float64
-        )
-        self.cov = (spread * self.weights.unsqueeze(1)).T @ spread + inside
         self._placed: dict[tuple[torch.device, torch.dtype], tuple[Tensor, Tensor, Tensor]] = {}
+
+    @cached_property
+    def cov(self) -> Tensor:
+        """Covariance of the mixture, shape (d, d), float64; made when asked for."""
+        spread = self.means - self.mean
+        inside = (self.weights * self.stds.square()).sum()
+        between = (spread * self.weights.unsqueeze(1)).T @ spread
+        return between + inside * torch.eye(len(self.mean), dtype=torch.float64)
 
     def _constants(self, like: Tensor) -> tuple[Tensor, Tensor, Tensor]:
         """Means, variances and log-weights on the device and in the dtype of a tensor."""
