@@ -10,6 +10,7 @@ from redraft.sampling import (
     Result,
     Sampler,
     TargetError,
+    calibrate,
     sample,
     sequential,
 )
@@ -22,6 +23,7 @@ __all__ = [
     "Sampler",
     "TargetError",
     "__version__",
+    "calibrate",
     "chain",
     "coupling",
     "draft",

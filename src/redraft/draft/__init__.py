@@ -1,5 +1,6 @@
 """Drafters: ways to guess the target's predictions."""
 
+from redraft.draft.calibration import Calibration
 from redraft.draft.corrected import Corrected
 from redraft.draft.drafter import Draft, Drafter, Frontier, Memory
 from redraft.draft.free import Free
@@ -17,6 +18,7 @@ DRAFTERS = {
 
 __all__ = [
     "DRAFTERS",
+    "Calibration",
     "Corrected",
     "Draft",
     "Drafter",

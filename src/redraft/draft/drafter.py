@@ -25,6 +25,7 @@ from redraft.tree.tree import Tree
 __all__ = ["Denoiser", "Draft", "Drafter", "Drawer", "Frontier", "Memory", "PlacedCall"]
 
 Ints = NDArray[np.int64]
+Bools = NDArray[np.bool_]
 Denoiser = Callable[..., Tensor]
 PlacedCall = Callable[[Denoiser, Tensor, Ints], Tensor]
 """Evaluates a model at states (B, k, D) that stand at steps (B, k)."""

@@ -20,7 +20,9 @@ import numpy as np
 import torch
 
 from redraft.chain.steps import Steps
+from redraft.draft.calibration import Calibration
 from redraft.draft.drafter import Drawer, Ints
+from redraft.draft.gain import GainDraft
 from redraft.draft.linear import LinearDraft
 from redraft.tree.tree import Tree
 
@@ -28,13 +30,20 @@ __all__ = ["Recycled"]
 
 
 class Recycled:
-    """Kept noises and the predictions computed on their paths; one target call per round."""
+    """Kept noises and the predictions computed on their paths; one target call per round.
+
+    Args:
+        calibration: Corrects the guesses by what earlier samples taught; see `redraft.draft.gain`.
+    """
 
     name = "recycled"
     asks_root = False
     needs_memory = True
     keeps_noise = True
-    keeps_state = False
+
+    def __init__(self, calibration: Calibration | None = None) -> None:
+        self.calibration = calibration
+        self.keeps_state = calibration is not None
 
     def recall(self, tree: Tree, stop: Ints, base: Ints, limit: Ints) -> Ints | None:
         """Return the node (B, T) of the last tree whose prediction guesses each new node's."""
@@ -48,4 +57,6 @@ class Recycled:
 
     def prepare(self, steps: Steps, tree: Tree, device: torch.device) -> Drawer:
         """Lay out the triangular product."""
+        if self.calibration is not None:
+            return GainDraft(steps, self.calibration, device)
         return LinearDraft(steps, tree, "x0", device)

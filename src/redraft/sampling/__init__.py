@@ -1,5 +1,6 @@
 """The round as a state machine, its driver, and the sequential baseline."""
 
+from redraft.sampling.calibrate import calibrate
 from redraft.sampling.driver import Run, sample
 from redraft.sampling.errors import NonFiniteError, TargetError
 from redraft.sampling.info import Info
@@ -18,6 +19,7 @@ __all__ = [
     "State",
     "Summary",
     "TargetError",
+    "calibrate",
     "sample",
     "sequential",
 ]

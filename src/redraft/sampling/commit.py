@@ -45,7 +45,7 @@ def commit(sampler: Sampler, state: State, rows: Rows, f: Tensor) -> tuple[State
     result = outcome(sampler, state, plan, verdict, seen)
     nodes = recall(sampler, plan, good, result)
     x = follow(sampler, plan, seen, result)
-    info = record(sampler, state, plan, seen, result, x)
+    info = record(sampler, state, plan, f, seen, result, x)
     memory, ready = remember(sampler, state, plan, f, seen, nodes)
     return shift(sampler, state, plan, result, x, memory, ready), info
 

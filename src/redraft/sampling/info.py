@@ -8,6 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 from torch import Tensor
 
+from redraft.draft.calibration import Evidence
+
 __all__ = ["Info"]
 
 Ints = NDArray[np.int64]
@@ -32,6 +34,7 @@ class Info(NamedTuple):
             unless recorded.
         log_prob: (B, H + 1) float64 log-densities of these states under the target, 0 for
             zero-noise steps; None unless recorded.
+        evidence: What the round teaches a calibrated drafter; None unless recorded.
     """
 
     owner: Ints
@@ -46,6 +49,7 @@ class Info(NamedTuple):
     path_delta: NDArray[np.float64] | None = None
     states: Tensor | None = None
     log_prob: NDArray[np.float64] | None = None
+    evidence: Evidence | None = None
 
     @property
     def num_committed(self) -> Ints:

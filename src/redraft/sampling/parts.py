@@ -5,14 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, cast
 
+import numpy as np
 import torch
+from numpy.typing import NDArray
 
 from redraft.coupling import VERIFIERS, Verifier
 from redraft.draft import DRAFTERS, Drafter
 from redraft.registry import choose
 from redraft.tree.tree import Tree
 
-__all__ = ["check_device", "check_dtype", "check_together", "drafter", "verifier"]
+__all__ = ["check_device", "check_dtype", "check_together", "check_unseen", "drafter", "verifier"]
 
 
 def verifier(part: str | Verifier) -> Verifier:
@@ -55,6 +57,17 @@ def check_device(device: torch.device | str) -> torch.device:
     if checked.type == "mps":
         raise ValueError(f"device={str(device)!r} has no float64, which noises need; use 'cpu'")
     return checked
+
+
+def check_unseen(drafter: Drafter, seeds: NDArray[np.int64]) -> None:
+    """Raise ValueError if a drafter's calibration comes from noises that are drawn once more."""
+    calibration = getattr(drafter, "calibration", None)
+    if calibration is not None and np.isin(seeds, calibration.seeds).any():
+        seed = int(seeds[np.isin(seeds, calibration.seeds)][0])
+        raise ValueError(
+            f"the calibration comes from samples of the same seeds (one is {seed}), whose noises "
+            "must not choose their own drafts; calibrate or sample with others"
+        )
 
 
 def check_together(drafter: Drafter, verifier: Verifier, tree: Tree) -> None:

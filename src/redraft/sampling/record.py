@@ -10,6 +10,8 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from redraft.draft.calibration import Evidence
+from redraft.draft.gain import GainDraft, Start
 from redraft.draft.gather import pick
 from redraft.sampling.info import Info
 from redraft.sampling.lone import every
@@ -30,17 +32,29 @@ class Recorder(NamedTuple):
         states: Whether committed states are recorded.
         log_prob: Whether their log-densities under the target are.
         delta: Whether the distances at visited nodes are.
+        evidence: Whether what calibrates a drafter is, if it has a calibration.
     """
 
     states: bool = False
     log_prob: bool = False
     delta: bool = False
+    evidence: bool = False
 
 
 def record(
-    sampler: Sampler, state: State, plan: Plan, seen: Moments, result: Outcome, x: Tensor
+    sampler: Sampler, state: State, plan: Plan, f: Tensor, seen: Moments, result: Outcome, x: Tensor
 ) -> Info:
-    """Return what the round did; ``x`` (B, D) are the states after the committed paths."""
+    """Return what the round did.
+
+    Args:
+        sampler: The parts.
+        state: State before the round.
+        plan: The round.
+        f: (B, T, D) predictions.
+        seen: The pairs.
+        result: What was decided.
+        x: (B, D) states after the committed paths.
+    """
     depth = plan.tree.depth[result.stop]
     wanted = sampler.record
     done = plan.verify
@@ -58,7 +72,20 @@ def record(
         path_delta=_path_delta(sampler, plan, seen, result) if wanted.delta else None,
         states=_path_states(sampler, plan, result, x) if wanted.states else None,
         log_prob=_path_log_prob(sampler, plan, seen, result) if wanted.log_prob else None,
+        evidence=_evidence(sampler, state, plan, f, result) if wanted.evidence else None,
     )
+
+
+def _evidence(
+    sampler: Sampler, state: State, plan: Plan, f: Tensor, result: Outcome
+) -> Evidence | None:
+    """Return what the visited nodes teach (contract rule 3: no others)."""
+    if not isinstance(sampler.draw, GainDraft) or state.memory is None or len(plan.tree) == 1:
+        return None
+    visited = sampler.verifier.visited(plan.tree, result.stop, plan.depth_limit) & plan.exists
+    finite = f.isfinite().all(dim=-1).cpu().numpy()
+    start = Start(state.step, state.x, state.memory)
+    return sampler.draw.evidence(plan.tree, start, plan.draft.x, f, visited & finite)
 
 
 def _drafts(plan: Plan) -> int:

@@ -58,6 +58,7 @@ class Sampler:
         record: Whether `Info` holds the committed states.
         log_prob: Whether `Info` holds their log-densities.
         delta: Whether `Info` holds the draft distances at visited nodes.
+        evidence: Whether `Info` holds what calibrates the drafter.
 
     Raises:
         ValueError: If a name is unknown, or parts do not go together.
@@ -79,6 +80,7 @@ class Sampler:
         record: bool = False,
         log_prob: bool = False,
         delta: bool = False,
+        evidence: bool = False,
     ) -> None:
         self.num = check_count(num)
         self.shape = check_shape(shape)
@@ -93,8 +95,9 @@ class Sampler:
         self.verifier = parts.verifier(verifier)
         self.drafter = parts.drafter(drafter)
         parts.check_together(self.drafter, self.verifier, self.tree)
+        parts.check_unseen(self.drafter, self.seeds)
         self.cond = check_cond(cond, num, self.device)
-        self.record = Recorder(record, log_prob, delta)
+        self.record = Recorder(record, log_prob, delta, evidence)
         self.init_std = chain.init_std
         single = self.state_dtype == torch.float32
         self.level = self.steps.level.astype(np.float32 if single else np.float64)  # never half

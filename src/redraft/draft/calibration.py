@@ -1,0 +1,150 @@
+r"""What earlier samples teach about guesses: least squares, step by step.
+
+A guess may be corrected in three directions (see `redraft.draft.gain`). With r what a node would
+use uncalibrated and :math:`u_1, u_2, u_3` the directions, the best coefficients are
+
+.. math::
+    c = \arg\min_c E \| f - r - c_1 u_1 - c_2 u_2 - c_3 u_3 \|^2
+      = (G + \Lambda)^{-1} h, \qquad G_{ij} = E \langle u_i, u_j \rangle,\;
+      h_i = E \langle u_i, f - r \rangle .
+
+All that is kept of a run are these inner products, summed over nodes of the same *place*: chain
+steps in at most 64 bins, whether the node had a prediction of its own in the last round, and how
+deep it lies (or how far beyond the last prediction) in a dozen classes. Neighbouring bins are
+pooled, and the ridge :math:`\Lambda` shrinks c to zero where little is known.
+
+What may be added (``docs/contract.md``, rule 3): visited nodes only. Their predictions and states
+are functions of noises that decisions have looked at or that belong to committed states. A run that
+draws the same noises once more must not use what they taught, because they are live in it: a
+calibration remembers the seeds it has seen, and a sampler refuses them.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["CLASSES", "Calibration", "Evidence", "classes"]
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+_EDGES = np.array([0, 1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48])
+CLASSES = len(_EDGES)
+_MOST_BINS = 64
+_POOL = (0.2, 0.6, 1.0, 0.6, 0.2)
+_PRIOR = 2.0
+_FORMAT = 1
+
+
+def classes(depth: Ints) -> Ints:
+    """Return the class of each depth, 0..CLASSES-1."""
+    return np.searchsorted(_EDGES, depth, side="right") - 1
+
+
+@dataclass(frozen=True, eq=False)
+class Evidence:
+    """Inner products at visited nodes of a round.
+
+    Attributes:
+        step: (R,) chain step of each node.
+        beyond: (R,) 0 if the node had a prediction of its own, 1 if it lies beyond the last one.
+        kind: (R,) class of its depth, or of how far beyond it lies.
+        gram: (R, 4, 4) inner products of f - r, u_1, u_2, u_3.
+    """
+
+    step: Ints
+    beyond: Ints
+    kind: Ints
+    gram: Floats
+
+
+@dataclass(eq=False)
+class Calibration:
+    """Sums of inner products by place.
+
+    Attributes:
+        total: Steps of the chain, the terminal call included.
+        seeds: Seeds of the samples that it has seen.
+        gram: (bins, 2, CLASSES, 4, 4) sums of inner products.
+        count: (bins, 2, CLASSES) nodes.
+    """
+
+    total: int
+    seeds: Ints = field(default_factory=lambda: np.empty(0, dtype=np.int64))
+    gram: Floats = field(init=False)
+    count: Floats = field(init=False)
+
+    def __post_init__(self) -> None:
+        shape = (min(self.total, _MOST_BINS), 2, CLASSES)
+        self.count, self.gram = np.zeros(shape), np.zeros((*shape, 4, 4))
+
+    def bin(self, step: Ints) -> Ints:
+        """Return the bin of each step."""
+        return step * len(self.count) // self.total
+
+    def add(self, seen: Evidence) -> None:
+        """Count a round in."""
+        place = (self.bin(seen.step), seen.beyond, seen.kind)
+        np.add.at(self.count, place, 1.0)
+        np.add.at(self.gram, place, seen.gram)
+
+    def merge(self, other: Calibration) -> None:
+        """Count all of another calibration of the same chain in.
+
+        Raises:
+            ValueError: If it is of a chain of another length.
+        """
+        if other.total != self.total:
+            raise ValueError(
+                f"a calibration of {other.total} steps does not fit one of {self.total} steps"
+            )
+        self.count += other.count
+        self.gram += other.gram
+        self.seeds = np.union1d(self.seeds, other.seeds)
+
+    def coefficients(self) -> Floats:
+        """Return c (bins, 2, CLASSES, 3); zero where nothing is known."""
+        count, gram = _pool(self.count), _pool(self.gram)
+        square, inner = gram[..., 1:, 1:], gram[..., 1:, :1]
+        size = np.diagonal(square, axis1=-2, axis2=-1)
+        ridge = size * (_PRIOR / np.maximum(count, 1e-9))[..., None] + 1e-9 * size
+        ridge = np.where(size > 0, ridge, 1.0)
+        found = np.linalg.solve(square + ridge[..., None] * np.eye(3), inner)[..., 0]
+        return np.where(count[..., None] > 0, found, 0.0)
+
+    def save(self, path: Path | str) -> None:
+        """Write a JSON file."""
+        data = {
+            "format": _FORMAT,
+            "total": self.total,
+            "seeds": self.seeds.tolist(),
+            "count": self.count.tolist(),
+            "gram": self.gram.tolist(),
+        }
+        Path(path).write_text(json.dumps(data))
+
+    @classmethod
+    def load(cls, path: Path | str) -> Calibration:
+        """Read what `save` has written.
+
+        Raises:
+            ValueError: If the file is of another version.
+        """
+        data = json.loads(Path(path).read_text())
+        if data.get("format") != _FORMAT:
+            raise ValueError(f"{path} is no calibration of this version; calibrate again")
+        made = cls(int(data["total"]), np.array(data["seeds"], dtype=np.int64))
+        made.count, made.gram = np.array(data["count"]), np.array(data["gram"])
+        return made
+
+
+def _pool(sums: Floats) -> Floats:
+    """Add to every bin a share of its neighbours."""
+    reach = len(_POOL) // 2
+    padded = np.pad(sums, ((reach, reach), *((0, 0),) * (sums.ndim - 1)))
+    return np.stack([w * padded[k : k + len(sums)] for k, w in enumerate(_POOL)]).sum(axis=0)
