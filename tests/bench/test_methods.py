@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import pytest
+import torch
 
 from redraft.bench import TARGETS, make_target, parse
+from redraft.chain import flow_sde
 from redraft.cli.ls import METHODS, TREES
 from redraft.coupling import VERIFIERS
 from redraft.draft import DRAFTERS, Free
@@ -57,7 +59,17 @@ def test_everything_listed_can_be_used():
         grow(spec)
     for name in set(TARGETS) - {"digits"}:
         target = make_target(f"{name}:3")
-        assert target.shape == (3,)
+        assert target.shape == ((512,) if name == "gm" else (3,))
+
+
+def test_the_papers_mixture_brings_its_own_chain():
+    target = make_target("gm:0.06")
+    chain = target.make_chain(target.steps)
+    torch.testing.assert_close(chain.std, flow_sde(30, 0.06).std)
+    assert int((chain.std > 0).sum()) == 28
+    x = torch.zeros(2, 512)
+    assert target.denoiser(x, torch.tensor([1.0, 0.5])).isfinite().all()
+    assert make_target("gm").make_chain(5).name == "flow_sde(churn=0.3)"
 
 
 @pytest.mark.parametrize(
@@ -83,7 +95,10 @@ def test_a_drafter_without_its_cheap_model_says_what_to_use():
         parse("model+greedy", "chain:4").make_drafter(make_target("gaussian"))
 
 
-@pytest.mark.parametrize("spec", ["gaussian:0", "gaussian:x", "mixture:", "digits:3", "gausian"])
+@pytest.mark.parametrize(
+    "spec",
+    ["gaussian:0", "gaussian:x", "mixture:", "digits:3", "gausian", "gm:0", "gm:-1", "gm:1e"],
+)
 def test_a_wrong_target_is_refused(spec):
     with pytest.raises(ValueError, match="target"):
         make_target(spec)

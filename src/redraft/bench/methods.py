@@ -3,7 +3,7 @@
 ============================= =============================================================
 sequential                    one call per step, the baseline
 recycled+greedy               a drafter and a verifier
-free:eps+reflection           the drafter holds eps fixed (x0, eps, v or increment; free, frozen)
+free:eps+reflection           free and frozen hold eps fixed (or x0, v, velocity, increment)
 free:parent+reflection        free takes the prediction where the round stopped
 free:eps:parent+reflection    both
 ============================= =============================================================

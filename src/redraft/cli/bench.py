@@ -19,7 +19,7 @@ from redraft.cli.console import (
     user_errors,
     write_json,
 )
-from redraft.cli.options import Device, Dtype, Json, Seed, Threads, make_job, tree_specs
+from redraft.cli.options import Device, Dtype, Json, Seed, Steps, Threads, make_job, tree_specs
 
 __all__ = ["bench"]
 
@@ -38,7 +38,7 @@ def bench(
     tree: Annotated[
         list[str] | None, typer.Option(help="Draft tree instead of --rows; may be repeated.")
     ] = None,
-    steps: Annotated[int, typer.Option(help="Noisy steps of the chain.")] = 250,
+    steps: Steps = None,
     num: Annotated[int, typer.Option(help="Samples that calls are counted on.")] = 256,
     seed: Seed = 0,
     repeats: Annotated[int, typer.Option(help="Rounds of timing.")] = 3,

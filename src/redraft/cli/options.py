@@ -8,15 +8,27 @@ import torch
 import typer
 
 from redraft.bench import Job, make_target
-from redraft.bench.targets import default_chain
 from redraft.registry import choose
 from redraft.tree import grow
 
-__all__ = ["DTYPES", "Device", "Dtype", "Json", "Seed", "Threads", "make_job", "tree_specs"]
+__all__ = [
+    "DTYPES",
+    "Device",
+    "Dtype",
+    "Json",
+    "Seed",
+    "Steps",
+    "Threads",
+    "make_job",
+    "tree_specs",
+]
 
 DTYPES = {name: getattr(torch, name) for name in ("float64", "float32", "bfloat16", "float16")}
 
 Seed = Annotated[int, typer.Option(help="Seed; every method uses the same noise keys.")]
+Steps = Annotated[
+    int | None, typer.Option(help="Noisy steps of the chain. Default 250; for gm 28.")
+]
 Threads = Annotated[int, typer.Option(help="CPU threads.")]
 Device = Annotated[str, typer.Option(help="Where to run: cpu, cuda, cuda:1.")]
 Dtype = Annotated[str, typer.Option(help=f"Type of the model's numbers: {', '.join(DTYPES)}.")]
@@ -29,7 +41,7 @@ Json = Annotated[
 def make_job(
     target: str,
     *,
-    steps: int,
+    steps: int | None,
     num: int,
     seed: int,
     threads: int,
@@ -45,7 +57,7 @@ def make_job(
         FileNotFoundError: If the target's weights are missing.
     """
     for name, value in (("steps", steps), ("num", num), ("threads", threads)):
-        if value < 1:
+        if value is not None and value < 1:
             raise ValueError(f"--{name} must be at least 1, got {value}")
     if not 0 <= seed < 2**63:
         raise ValueError(f"--seed must be an integer from 0 to 2**63 - 1, got {seed}")
@@ -64,7 +76,7 @@ def make_job(
         if wrong:
             raise ValueError(f"--label must be in 0..{made.classes - 1}, got {wrong[0]}")
         label = torch.tensor([labels[i % len(labels)] for i in range(num)], device=place)
-    return Job(made, default_chain(steps), num, seed, place, number, label)
+    return Job(made, made.make_chain(steps or made.steps), num, seed, place, number, label)
 
 
 def tree_specs(rows: str | None, trees: list[str] | None, default: str) -> list[str]:

@@ -22,7 +22,7 @@ from redraft.cli.console import (
     user_errors,
     write_json,
 )
-from redraft.cli.options import Device, Dtype, Json, Seed, Threads, make_job, tree_specs
+from redraft.cli.options import Device, Dtype, Json, Seed, Steps, Threads, make_job, tree_specs
 from redraft.cli.picture import FORMATS, draw
 from redraft.cli.shown import panel_titles, print_sample, sample_document
 from redraft.registry import choose
@@ -33,7 +33,7 @@ __all__ = ["sample"]
 def sample(
     target: Annotated[str, typer.Argument(help="What to sample; see redraft ls.")] = "digits",
     num: Annotated[int, typer.Option(help="Samples.")] = 64,
-    steps: Annotated[int, typer.Option(help="Noisy steps of the chain.")] = 250,
+    steps: Steps = None,
     rows: Annotated[
         int | None, typer.Option(help="Rows of a call, root included. Default 16.")
     ] = None,
