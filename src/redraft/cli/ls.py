@@ -23,7 +23,7 @@ TREES = {
 METHODS = {
     "sequential": "One call per step: the baseline.",
     "recycled+greedy": "Drafter and verifier.",
-    "free:eps+reflection": "What free and frozen hold fixed: x0 (if not said), eps, v, velocity, increment.",
+    "free:eps+reflection": "What free and frozen hold fixed: x0, eps, v, velocity, increment.",
     "free:parent+reflection": "Free takes the prediction where the round stopped, not the nearest.",
 }
 
