@@ -9,7 +9,7 @@ from redraft.bench import TARGETS, make_target, parse
 from redraft.chain import flow_sde
 from redraft.cli.ls import METHODS, TREES
 from redraft.coupling import VERIFIERS
-from redraft.draft import DRAFTERS, Free
+from redraft.draft import DRAFTERS, Calibration, Free
 from redraft.tree import grow
 
 
@@ -81,7 +81,8 @@ def test_the_papers_mixture_brings_its_own_chain():
         ("free", "unknown method 'free'.*'free[+]"),
         ("free:esp+greedy", "unknown option of drafter 'free' 'esp'.*'eps'"),
         ("frozen:parent+greedy", "unknown option of drafter 'frozen' 'parent'"),
-        ("recycled:eps+greedy", "drafter 'recycled' takes no option"),
+        ("model:eps+greedy", "drafter 'model' takes no option"),
+        ("recycled:eps+greedy", "unknown option of drafter 'recycled' 'eps'"),
         ("", "unknown method ''"),
     ],
 )
@@ -102,3 +103,27 @@ def test_a_drafter_without_its_cheap_model_says_what_to_use():
 def test_a_wrong_target_is_refused(spec):
     with pytest.raises(ValueError, match="target"):
         make_target(spec)
+
+
+def test_warm_methods_are_named_and_given_what_they_were_taught():
+    method = parse("free:warm+traversal", "kary:2,3")
+    assert (method.warm, method.freeze, method.prefetch) == (True, "x0", "nearest")
+    known = Calibration(9)
+    drafter = method.make_drafter(make_target("gaussian"), known)
+    assert isinstance(drafter, Free) and drafter.calibration is known
+    assert not parse("free+traversal", "kary:2,3").warm
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("frozen:warm+greedy", "'frozen' cannot be taught.*recycled:warm or free:warm"),
+        ("model:warm+greedy", "'model' cannot be taught"),
+        ("free:eps:warm+greedy", "leave out the other options, free:warm[+]greedy"),
+        ("free:warm:parent+greedy", "leave out the other options"),
+        ("recycled:wram+greedy", "Did you mean 'warm'"),
+    ],
+)
+def test_what_cannot_be_taught_is_refused(name, message):
+    with pytest.raises(ValueError, match=message):
+        parse(name, "chain:8")

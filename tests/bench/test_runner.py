@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -170,3 +171,57 @@ def test_samples_are_dropped_that_not_every_method_has_finished(monkeypatch):
     assert found.interrupted
     assert [len(record.runs) for record in found.records] == [3, 3]
     assert [len(record.calls) for record in found.records] == [3, 3]
+
+
+def warm_job(**changes) -> Job:
+    return Job(make_target("gaussian:32"), default_chain(40), 24, seed=5, taught=8, **changes)
+
+
+def test_a_warm_method_is_taught_once_on_other_samples_and_not_timed_or_counted():
+    work = warm_job()
+    methods = [parse(name, "chain:8") for name in ("free+greedy", "free:warm+greedy")]
+    found = run_bench(work, methods, repeats=1, wall=True, report=silent)
+    lesson = work.teach(methods[1])
+    assert lesson is work.teach(parse("free:warm+greedy", "chain:8"))
+    assert len(lesson.calibration.seeds) == 3 * 8
+    assert not set(lesson.calibration.seeds) & set(work.seeds)
+    expected = redraft.sample(
+        work.target.denoiser,
+        work.chain,
+        work.num,
+        work.target.shape,
+        seed=work.seed,
+        drafter=redraft.draft.Free(calibration=lesson.calibration),
+        tree="chain:8",
+    )
+    assert found.records[1].calls.tolist() == expected.calls.tolist()
+    cold, warm = document(found, against="free+greedy", repeats=1)["methods"]
+    assert (cold["taught_s"], cold["warm"]) == (None, False)
+    assert warm["taught_s"] == lesson.seconds > 0
+
+
+def test_acceptance_by_step_sums_to_acceptance_by_depth():
+    found = run_bench(warm_job(), METHODS, repeats=1, wall=False, report=silent)
+    assert found.records[0].by_step is None  # sequential
+    for record in found.records[1:]:
+        (result,), (accepted, tried) = record.counted, record.by_step
+        assert accepted.sum() == result.summary.accepted_per_depth.sum()
+        assert tried.sum() == result.summary.tried_per_depth.sum()
+        assert result.rounds is None
+
+
+def test_a_reference_may_have_another_tree():
+    methods = [parse("free+greedy", "chain:4"), parse("free+greedy", "kary:2,2")]
+    found = run_bench(job(num=8), methods, repeats=1, wall=False, report=silent)
+    entries = document(found, against=None, repeats=1, reference=found.records[0])
+    assert entries["against"] == "free+greedy chain:4"
+    ratio = found.records[1].calls.mean() / found.records[0].calls.mean()
+    assert entries["methods"][1]["calls_ratio"] == pytest.approx(ratio)
+
+
+def test_the_warm_up_call_is_counted_and_can_be_timed():
+    work = replace(job(num=3), warm_up=True)
+    method = parse("free+greedy", "chain:1")
+    found = run_bench(work, [method], repeats=1, wall=True, report=silent)
+    assert found.records[0].calls.tolist() == 3 * [work.chain.calls_sequential + 1]
+    assert found.records[0].runs[0].call_rows == (work.chain.calls_sequential + 1) * [1]

@@ -5,11 +5,12 @@
     {"target", "steps", "rows", "num", "seed", "threads", "device", "dtype", "versions",
      "methods": [{"name", "drafter", "verifier", "tree", "freeze", "calls_mean", "calls_stderr",
                   "rows_mean", "wall_s_median", "speedup_calls", "speedup_wall", "own_share",
-                  "acceptance_by_depth", "committed_per_round", ...}], ...}
+                  "acceptance_by_depth", "acceptance_by_step", "committed_per_round", ...}], ...}
 
 Calls count every sequential target call, the first and the terminal one included. What does not
 apply, or was not measured, is null. ``rows`` is the number of rows of a round, root included: one
-number, or a list if several sizes were compared.
+number, or a list if several sizes were compared. ``taught_s``: seconds that a warm method was
+taught for beforehand, in none of the other figures.
 """
 
 from __future__ import annotations
@@ -30,23 +31,28 @@ from redraft.bench.runner import Outcome, Record
 __all__ = ["document", "method_entry", "settings_entry"]
 
 
-def document(outcome: Outcome, *, against: str | None, repeats: int) -> dict[str, Any]:
+def document(
+    outcome: Outcome, *, against: str | None, repeats: int, reference: Record | None = None
+) -> dict[str, Any]:
     """Return everything that ``redraft bench`` knows, ready for JSON.
 
     Args:
         outcome: What was measured.
         against: Name of the method whose calls the others are divided by, at equal tree.
         repeats: As in `run_bench`.
+        reference: What the calls of all are divided by instead, whatever the tree.
     """
     latency = outcome.latency if outcome.latency and outcome.latency.measured else None
     references = {
         record.method.tree: record for record in outcome.records if record.method.name == against
     }
+    if reference is not None:
+        against = reference.method.title
     methods = []
     for record in outcome.records:
         entry = method_entry(record, outcome)
         entry |= _ideal(entry, record, outcome)
-        entry |= _ratio(record, references.get(record.method.tree))
+        entry |= _ratio(record, reference or references.get(record.method.tree))
         methods.append(entry)
     loop, wall = latency and latency.loop(), _wall(outcome.baseline)
     return settings_entry(outcome) | {
@@ -92,6 +98,8 @@ def method_entry(record: Record, outcome: Outcome) -> dict[str, Any]:
         "tree": method.tree,
         "freeze": method.freeze,
         "prefetch": method.prefetch,
+        "warm": method.warm,
+        "taught_s": outcome.job.teach(method).seconds if method.warm else None,
         "rows": method.rows,
         "calls_mean": float(calls.mean()),
         "calls_stderr": 0.0 if method.name == SEQUENTIAL else _stderr(calls),
@@ -101,6 +109,7 @@ def method_entry(record: Record, outcome: Outcome) -> dict[str, Any]:
         "speedup_wall": base / wall if base and wall else None,
         "own_share": median(own) if own else None,
         "acceptance_by_depth": _acceptance(record),
+        "acceptance_by_step": _shares(record.by_step),
         "committed_per_round": steps / float(calls.mean()),
     }
 
@@ -142,8 +151,14 @@ def _acceptance(record: Record) -> list[float | None]:
     accepted = sum(np.asarray(result.summary.accepted_per_depth) for result in record.counted)
     if record.method.name == SEQUENTIAL:
         return []
-    pairs = zip(np.atleast_1d(accepted), np.atleast_1d(tried), strict=True)
-    return [float(yes / all_) if all_ else None for yes, all_ in pairs]
+    return _shares((np.atleast_1d(accepted), np.atleast_1d(tried)))
+
+
+def _shares(counts: tuple[NDArray[Any], NDArray[Any]] | None) -> list[float | None]:
+    """Return accepted / tried of each entry; None where nothing was tried."""
+    if counts is None:
+        return []
+    return [float(yes / all_) if all_ else None for yes, all_ in zip(*counts, strict=True)]
 
 
 def _stderr(values: Sequence[float] | NDArray[Any]) -> float | None:

@@ -15,14 +15,30 @@ from torch import Tensor
 
 import redraft
 from redraft.bench.methods import Method
+from redraft.bench.protocol import sample_warmed_up
 from redraft.bench.stopwatch import Stopwatch, synchronize
 from redraft.bench.targets import Target
 from redraft.chain import Chain
+from redraft.draft import Calibration
 from redraft.sampling import Result
 from redraft.sampling.noise import spread
 from redraft.sampling.progress import Progress
 
-__all__ = ["Job", "Run"]
+__all__ = ["Job", "Lesson", "Run"]
+
+PASSES = 3
+
+
+class Lesson(NamedTuple):
+    """What a warm method has been taught.
+
+    Attributes:
+        calibration: For its drafter.
+        seconds: How long it took, in calls of the target that are counted nowhere else.
+    """
+
+    calibration: Calibration
+    seconds: float
 
 
 class Run(NamedTuple):
@@ -58,6 +74,8 @@ class Job:
         device: Where the states live.
         dtype: What the model is given.
         label: (num,) class of each sample; None: unconditional.
+        taught: Samples per pass that warm drafters are taught on, others than those here.
+        warm_up: Whether a warm-up call precedes the first round, as in `redraft.bench.protocol`.
     """
 
     target: Target
@@ -67,6 +85,8 @@ class Job:
     device: torch.device = torch.device("cpu")
     dtype: torch.dtype = torch.float32
     label: Tensor | None = None
+    taught: int = 64
+    warm_up: bool = False
 
     @cached_property
     def seeds(self) -> NDArray[np.int64]:
@@ -83,7 +103,7 @@ class Job:
             1,
             self.target.shape,
             0,
-            drafter=method.make_drafter(self.target),
+            drafter=method.make_drafter(self.target),  # untaught: teaching takes long
             verifier=method.verifier,
             tree=method.tree,
             dtype=self.dtype,
@@ -96,8 +116,9 @@ class Job:
         which: Sequence[int],
         executor: Stopwatch | None = None,
         progress: Progress = None,
+        rounds: bool = False,
     ) -> Result:
-        """Draw the samples with these numbers, in one batch."""
+        """Draw the samples with these numbers, in one batch; ``rounds`` keeps what each did."""
         where = list(which)
         cond = None if self.label is None else {"label": self.label[where]}
         shared: dict[str, Any] = {
@@ -113,15 +134,50 @@ class Job:
         denoiser = self.target.denoiser
         if method.drafter is None:
             return redraft.sequential(denoiser, self.chain, **shared)
-        assert method.verifier is not None and method.tree is not None
-        return redraft.sample(
-            denoiser,
-            self.chain,
-            drafter=method.make_drafter(self.target),
-            verifier=method.verifier,
-            tree=method.tree,
-            **shared,
-        )
+        draw = sample_warmed_up if self.warm_up else redraft.sample
+        return draw(denoiser, self.chain, rounds=rounds, **self._parts(method), **shared)
+
+    def _parts(self, method: Method) -> dict[str, Any]:
+        """Return how a method is asked for in `redraft.sample`."""
+        calibration = self.teach(method).calibration if method.warm else None
+        return {
+            "drafter": method.make_drafter(self.target, calibration),
+            "verifier": method.verifier,
+            "tree": method.tree,
+        }
+
+    def teach(self, method: Method) -> Lesson:
+        """Return what a warm method knows; taught when first asked, once per method and tree."""
+        assert method.drafter and method.verifier and method.tree
+        key = (method.drafter, method.verifier, method.tree)
+        if key not in self._lessons:
+            begin = perf_counter()
+            calibration = redraft.calibrate(
+                self.target.denoiser,
+                self.chain,
+                self.taught,
+                self.target.shape,
+                seed=self.seed,
+                drafter=method.drafter,
+                verifier=method.verifier,
+                tree=method.tree,
+                passes=PASSES,
+                cond=self._others(),
+                dtype=self.dtype,
+                device=self.device,
+            )
+            self._lessons[key] = Lesson(calibration, perf_counter() - begin)
+        return self._lessons[key]
+
+    @cached_property
+    def _lessons(self) -> dict[tuple[str, str, str], Lesson]:
+        return {}
+
+    def _others(self) -> dict[str, Tensor] | None:
+        """Return the conditioning of the samples to be taught on: the same classes, in turn."""
+        if self.label is None:
+            return None
+        return {"label": self.label[torch.arange(self.taught, device=self.label.device) % self.num]}
 
     def run_once(self, method: Method, which: int) -> Run:
         """Draw one sample alone and time it, from its first noise to its last value."""

@@ -6,6 +6,7 @@ recycled+greedy               a drafter and a verifier
 free:eps+reflection           free and frozen hold eps fixed (or x0, v, velocity, increment)
 free:parent+reflection        free takes the prediction where the round stopped
 free:eps:parent+reflection    both
+recycled:warm+greedy          taught beforehand on other samples (recycled, and free with x0)
 ============================= =============================================================
 
 Colons, as in ``chain:16``, because they need no quotes in a shell.
@@ -18,7 +19,7 @@ from typing import Any, cast
 
 from redraft.bench.targets import Target
 from redraft.coupling import VERIFIERS
-from redraft.draft import DRAFTERS, Drafter
+from redraft.draft import DRAFTERS, Calibration, Drafter
 from redraft.draft.freeze import FREEZES
 from redraft.registry import choose
 from redraft.tree import grow
@@ -27,6 +28,9 @@ __all__ = ["SEQUENTIAL", "Method", "parse"]
 
 SEQUENTIAL = "sequential"
 PREFETCHES = ("nearest", "parent")
+WARM = "warm"
+TAUGHT = ("recycled", "free")
+"""Drafters that `redraft.calibrate` can teach."""
 
 
 @dataclass(frozen=True)
@@ -40,6 +44,7 @@ class Method:
         tree: Specification of the draft tree.
         freeze: What the drafter holds fixed; None if it holds nothing.
         prefetch: Where the drafter free takes its prediction; None for others.
+        warm: Whether the drafter is taught beforehand, on other samples.
     """
 
     name: str
@@ -48,6 +53,7 @@ class Method:
     tree: str | None = None
     freeze: str | None = None
     prefetch: str | None = None
+    warm: bool = False
 
     @property
     def title(self) -> str:
@@ -60,13 +66,21 @@ class Method:
         return 1 if self.tree is None else len(grow(self.tree))
 
     def call_rows(self) -> tuple[int, ...]:
-        """Rows of the calls of one full round; frozen asks the target at the root first."""
+        """Rows of the calls of one full round; frozen and swept make more than one."""
         if self.drafter is not None and DRAFTERS[self.drafter].asks_root and self.rows > 1:
             return (1, self.rows - 1)
+        if self.drafter is not None and DRAFTERS[self.drafter].sweeps and self.rows > 1:
+            assert self.tree is not None
+            inner = len(set(grow(self.tree).parent[1:].tolist()))
+            return (inner, self.rows - 1)
         return (self.rows,)
 
-    def make_drafter(self, target: Target) -> Drafter:
+    def make_drafter(self, target: Target, calibration: Calibration | None = None) -> Drafter:
         """Return the drafter, for a target.
+
+        Args:
+            target: The model, which may come with a cheap one.
+            calibration: What a warm drafter has been taught; None: nothing.
 
         Raises:
             ValueError: If the drafter needs a cheap model and the target has none.
@@ -85,6 +99,8 @@ class Method:
                     "none: use target digits, or drafter recycled, free or frozen"
                 )
             options["denoiser"] = target.load_cheap()
+        if calibration is not None:
+            options["calibration"] = calibration
         return cast(Any, DRAFTERS[self.drafter])(**options)
 
 
@@ -105,14 +121,27 @@ def parse(text: str, tree: str) -> Method:
     choose("verifier", verifier, VERIFIERS)
     freeze = {"recycled": "x0", "frozen": "x0", "free": "x0"}.get(drafter)
     prefetch = "nearest" if drafter == "free" else None
+    if WARM in options and drafter not in TAUGHT:
+        raise ValueError(
+            f"drafter {drafter!r} cannot be taught (warm), got {text!r}: use recycled:warm or "
+            "free:warm"
+        )
+    warm = WARM in options
     for option in options:
-        known = dict.fromkeys(FREEZES if drafter in ("frozen", "free") else (), "freeze")
+        known = dict.fromkeys((WARM,) if drafter in TAUGHT else (), WARM)
+        known |= dict.fromkeys(FREEZES if drafter in ("frozen", "free") else (), "freeze")
         if drafter == "free":
             known |= dict.fromkeys(PREFETCHES, "prefetch")
         if not known:
             raise ValueError(f"drafter {drafter!r} takes no option, got {option!r} in {text!r}")
-        if choose(f"option of drafter {drafter!r}", option, known) == "freeze":
+        kind = choose(f"option of drafter {drafter!r}", option, known)
+        if kind == "freeze":
             freeze = option
-        else:
+        elif kind == "prefetch":
             prefetch = option
-    return Method(text, drafter, verifier, grow(tree).name, freeze, prefetch)
+    if warm and (freeze != "x0" or prefetch == "parent"):
+        raise ValueError(
+            f"what a drafter is taught goes with x0 and the nearest prediction, got {text!r}: "
+            f"leave out the other options, {drafter}:warm+{verifier}"
+        )
+    return Method(text, drafter, verifier, grow(tree).name, freeze, prefetch, warm)

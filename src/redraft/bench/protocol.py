@@ -19,20 +19,25 @@ References:
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
+import torch
 from numpy.typing import NDArray
-from torch import Tensor
 
 from redraft import zoo
 from redraft.chain import Chain, flow_sde
 from redraft.coupling.verifier import Verifier
 from redraft.draft import Drafter, Memory
-from redraft.sampling import Sampler, State
+from redraft.draft.drafter import Denoiser
+from redraft.sampling import Result, Sampler
+from redraft.sampling.driver import Run
+from redraft.sampling.state import Rows
 from redraft.tree.tree import Tree
 
-__all__ = ["NOISY", "measure", "noisy_part"]
+__all__ = ["NOISY", "measure", "noisy_part", "sample_warmed_up"]
 
 STEPS, NOISY = 30, 28
 
@@ -75,28 +80,75 @@ def measure(
         batch: Runs at a time.
     """
     target, chain = zoo.published_mixture(), noisy_part(flow_sde(STEPS, churn))
-    shape = (512,)
     calls = []
     for first in range(0, num, batch):
-        size = min(batch, num - first)
-        sampler = Sampler(
-            chain, size, shape, seed + first, drafter=drafter, verifier=verifier, tree=tree
+        result = sample_warmed_up(
+            target,
+            chain,
+            min(batch, num - first),
+            (512,),
+            seed=seed + first,
+            drafter=drafter,
+            verifier=verifier,
+            tree=tree,
         )
-        state, asks = sampler.init(), sampler.drafter.asks_root
-        if not asks:
-            state = _warm(sampler, target, state)
-        while not state.done:
-            rows = sampler.plan(state)
-            state, _ = sampler.commit(state, rows, target(rows.x, rows.level))
-        calls.append(state.calls + (not asks))
+        calls.append(result.calls)
     return np.concatenate(calls)
 
 
-def _warm(sampler: Sampler, target: zoo.Interpolant, state: State) -> State:
+def sample_warmed_up(
+    denoiser: Denoiser,
+    chain: Chain,
+    num: int,
+    shape: Sequence[int],
+    *,
+    seed: int | Sequence[int],
+    drafter: str | Drafter,
+    verifier: str | Verifier,
+    tree: str | Tree,
+    cond: Mapping[str, torch.Tensor] | None = None,
+    executor: Any = None,
+    progress: Any = None,
+    rounds: bool = False,
+    dtype: torch.dtype = torch.float32,
+    device: torch.device | str = "cpu",
+) -> Result:
+    """Sample as `redraft.sample` does, with a warm-up call at the first state; see this module.
+
+    The warm-up call gives the first round its prediction, commits nothing and is counted, in calls
+    and rows. A drafter that asks the target at the root has none.
+    """
+    sampler = Sampler(
+        chain,
+        num,
+        shape,
+        seed,
+        drafter=drafter,
+        verifier=verifier,
+        tree=tree,
+        cond=cond,
+        dtype=dtype,
+        device=device,
+        delta=rounds,
+    )
+    run = Run(sampler, denoiser, executor, progress, None, rounds)
+    if sampler.drafter.asks_root:
+        return run.finish()
+    with torch.no_grad():
+        _warm_up(run)
+    result = run.finish()
+    return replace(result, calls=result.calls + 1, rows=result.rows + 1)
+
+
+def _warm_up(run: Run) -> None:
     """Give every first round the prediction at its root."""
-    step = state.step[:, None]
-    x, level, _ = sampler.place(state.x, state.owner, state.step)
-    f: Tensor = target(x, level).reshape(state.x.shape).unsqueeze(1)
-    keeps = sampler.drafter.keeps_state
-    memory = Memory(f, state.x.unsqueeze(1) if keeps else None, step if keeps else None)
-    return state._replace(memory=memory, ready=np.ones(len(step), dtype=bool))
+    sampler, state = run.sampler, run.state
+    x, level, cond = sampler.place(state.x, state.owner, state.step)
+    f = run.executor(run.denoiser, Rows(x, level, state.step, state.owner, cond, None))
+    step, keeps = state.step[:, None], sampler.drafter.keeps_state
+    memory = Memory(
+        f.reshape(state.x.shape).unsqueeze(1),
+        state.x.unsqueeze(1) if keeps else None,
+        step if keeps else None,
+    )
+    run.state = state._replace(memory=memory, ready=np.ones(len(step), dtype=bool))

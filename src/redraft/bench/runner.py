@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import gc
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,10 +18,14 @@ from redraft.bench.job import Job, Run
 from redraft.bench.latency import Latency
 from redraft.bench.methods import SEQUENTIAL, Method
 from redraft.sampling import Result
+from redraft.sampling.info import Info
 
 __all__ = ["Outcome", "Record", "Report", "run_bench", "run_each"]
 
 TIMED_SAMPLES = 4
+BINS = 20
+
+Ints = NDArray[np.int64]
 
 Report = Callable[[str, int, int], None]
 """Told (what is running, committed steps, all steps) of the current phase."""
@@ -35,11 +39,14 @@ class Record:
         method: The method.
         counted: Results that calls, rows and acceptance are taken from.
         runs: Timed runs, one sample each.
+        by_step: Drafts (accepted, tried) by the chain step that they lead to, in BINS bins; None if
+            it was not counted.
     """
 
     method: Method
     counted: list[Result] = field(default_factory=list)
     runs: list[Run] = field(default_factory=list)
+    by_step: tuple[Ints, Ints] | None = None
 
     @property
     def calls(self) -> NDArray[np.int64]:
@@ -100,13 +107,33 @@ def _count(outcome: Outcome, report: Report) -> None:
     for record in outcome.records:
         title = f"calls: {record.method.title}"
         # The sequential sampler takes the same calls for every sample.
-        num = 1 if record.method.name == SEQUENTIAL else outcome.job.num
+        plain = record.method.name == SEQUENTIAL
+        num = 1 if plain else outcome.job.num
+        if record.method.warm:
+            report(f"teaching: {record.method.title}", 0, 1)
+            outcome.job.teach(record.method)
         result = outcome.job.sample(
             record.method,
             range(num),
             progress=lambda done, total, title=title: report(title, done, total),
+            rounds=not plain,
         )
-        record.counted.append(result)
+        if result.rounds is not None:
+            record.by_step = _by_step(result.rounds, outcome.job.chain.num_steps)
+        record.counted.append(replace(result, rounds=None))
+
+
+def _by_step(rounds: Sequence[Info], steps: int) -> tuple[Ints, Ints]:
+    """Return the drafts (accepted, tried) by the step that they lead to, in equal bins."""
+    bins = min(BINS, steps)
+    accepted, tried = np.zeros(bins, dtype=np.int64), np.zeros(bins, dtype=np.int64)
+    for info in rounds:
+        level = np.arange(1, info.height + 1)
+        where = np.minimum(info.step[:, None] + level - 1, steps - 1) * bins // steps
+        tries = (info.depth[:, None] >= level - 1) & (info.limit[:, None] >= level)
+        np.add.at(tried, where[tries], 1)
+        np.add.at(accepted, where[tries & (info.depth[:, None] >= level)], 1)
+    return accepted, tried
 
 
 def _time(outcome: Outcome, repeats: int, report: Report) -> None:

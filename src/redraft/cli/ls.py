@@ -24,6 +24,7 @@ METHODS = {
     "sequential": "One call per step: the baseline.",
     "recycled+greedy": "Drafter and verifier.",
     "free:eps+reflection": "What free and frozen hold fixed: x0, eps, v, velocity, increment.",
+    "recycled:warm+greedy": "Recycled or free is taught beforehand, on other samples.",
     "free:parent+reflection": "Free takes the prediction where the round stopped, not the nearest.",
 }
 
