@@ -126,7 +126,7 @@ def test_coefficients_are_those_of_least_squares() -> None:
         y = wanted @ u + 0.1 * generator.normal(size=40)
         v = np.vstack((y, u))
         one = np.ones(1, dtype=np.int64)
-        made.add(Evidence(4 * one, 0 * one, one, (v @ v.T)[None]))
+        made.add(Evidence(4 * one, 0 * one, one, (v @ v.T)[None], *[one[:0]] * 3))
     found = made.coefficients()
     np.testing.assert_allclose(found[4, 0, 1], wanted, atol=0.03)
     assert (found[:, 1] == 0).all() and (found[4, 0, 3] == 0).all()
@@ -136,7 +136,7 @@ def test_coefficients_are_those_of_least_squares() -> None:
 def test_little_evidence_moves_little() -> None:
     made, one = Calibration(10), np.ones(1, dtype=np.int64)
     v = np.array([[1.0, 1.0, 0.0, 0.0]] * 4).T
-    made.add(Evidence(4 * one, 0 * one, one, (v @ v.T)[None]))
+    made.add(Evidence(4 * one, 0 * one, one, (v @ v.T)[None], *[one[:0]] * 3))
     assert 0.1 < made.coefficients()[4, 0, 1, 0] < 0.5
 
 

@@ -4,9 +4,14 @@ A guess may be corrected in three directions (see `redraft.draft.gain`). With r 
 use uncalibrated and :math:`u_1, u_2, u_3` the directions, the best coefficients are
 
 .. math::
-    c = \arg\min_c E \| f - r - c_1 u_1 - c_2 u_2 - c_3 u_3 \|^2
-      = (G + \Lambda)^{-1} h, \qquad G_{ij} = E \langle u_i, u_j \rangle,\;
-      h_i = E \langle u_i, f - r \rangle .
+    c = \arg\min_c E w \| f - r - c_1 u_1 - c_2 u_2 - c_3 u_3 \|^2
+      = (G + \Lambda)^{-1} h, \qquad G_{ij} = E w \langle u_i, u_j \rangle,\;
+      h_i = E w \langle u_i, f - r \rangle .
+
+A draft is rejected with probability :math:`\mathrm{erf}(\delta / \sqrt 8)`, which grows like
+:math:`\delta`, not like its square; so the squares are weighted by :math:`w = (b / \mathrm{std})^2
+/ \sqrt{\delta^2 + 0.2}` with the distance :math:`\delta` that was seen. (Plain squares let the few
+nodes decide that are lost anyway.)
 
 All that is kept of a run are these inner products, summed over nodes of the same *place*: chain
 steps in at most 64 bins, whether the node had a prediction of its own in the last round, and how
@@ -36,9 +41,10 @@ Ints = NDArray[np.int64]
 _EDGES = np.array([0, 1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48])
 CLASSES = len(_EDGES)
 _MOST_BINS = 64
-_POOL = (0.2, 0.6, 1.0, 0.6, 0.2)
+_POOL = (0.2, 1.0, 0.2)
 _PRIOR = 2.0
 _FORMAT = 1
+_SUMS = ("count", "gram", "tried", "accepted")
 
 
 def classes(depth: Ints) -> Ints:
@@ -54,13 +60,19 @@ class Evidence:
         step: (R,) chain step of each node.
         beyond: (R,) 0 if the node had a prediction of its own, 1 if it lies beyond the last one.
         kind: (R,) class of its depth, or of how far beyond it lies.
-        gram: (R, 4, 4) inner products of f - r, u_1, u_2, u_3.
+        gram: (R, 4, 4) weighted inner products of f - r, u_1, u_2, u_3.
+        start: (B,) chain step of each sample's root.
+        depth: (B,) depth at which its path ended.
+        limit: (B,) depth of its draft.
     """
 
     step: Ints
     beyond: Ints
     kind: Ints
     gram: Floats
+    start: Ints
+    depth: Ints
+    limit: Ints
 
 
 @dataclass(eq=False)
@@ -72,16 +84,21 @@ class Calibration:
         seeds: Seeds of the samples that it has seen.
         gram: (bins, 2, CLASSES, 4, 4) sums of inner products.
         count: (bins, 2, CLASSES) nodes.
+        tried: (bins, CLASSES) drafts that were tried, by the place of the node above.
+        accepted: (bins, CLASSES) those of them that were accepted.
     """
 
     total: int
     seeds: Ints = field(default_factory=lambda: np.empty(0, dtype=np.int64))
     gram: Floats = field(init=False)
     count: Floats = field(init=False)
+    tried: Floats = field(init=False)
+    accepted: Floats = field(init=False)
 
     def __post_init__(self) -> None:
         shape = (min(self.total, _MOST_BINS), 2, CLASSES)
         self.count, self.gram = np.zeros(shape), np.zeros((*shape, 4, 4))
+        self.tried, self.accepted = np.zeros((shape[0], CLASSES)), np.zeros((shape[0], CLASSES))
 
     def bin(self, step: Ints) -> Ints:
         """Return the bin of each step."""
@@ -92,9 +109,15 @@ class Calibration:
         place = (self.bin(seen.step), seen.beyond, seen.kind)
         np.add.at(self.count, place, 1.0)
         np.add.at(self.gram, place, seen.gram)
+        above = np.arange(int(seen.limit.max(initial=0)))
+        on = (above <= seen.depth[:, None]) & (above < seen.limit[:, None])
+        sample, level = np.nonzero(on)
+        where = (self.bin(seen.start[sample] + level), classes(level))
+        np.add.at(self.tried, where, 1.0)
+        np.add.at(self.accepted, where, (seen.depth[sample] > level).astype(np.float64))
 
-    def merge(self, other: Calibration) -> None:
-        """Count all of another calibration of the same chain in.
+    def merge(self, other: Calibration, share: float = 1.0) -> None:
+        """Count all of another calibration of the same chain in, or a share of it.
 
         Raises:
             ValueError: If it is of a chain of another length.
@@ -103,8 +126,8 @@ class Calibration:
             raise ValueError(
                 f"a calibration of {other.total} steps does not fit one of {self.total} steps"
             )
-        self.count += other.count
-        self.gram += other.gram
+        for name in _SUMS:
+            getattr(self, name).__iadd__(share * getattr(other, name))
         self.seeds = np.union1d(self.seeds, other.seeds)
 
     def coefficients(self) -> Floats:
@@ -117,14 +140,23 @@ class Calibration:
         found = np.linalg.solve(square + ridge[..., None] * np.eye(3), inner)[..., 0]
         return np.where(count[..., None] > 0, found, 0.0)
 
+    def acceptance(self) -> Floats:
+        """Return the share of tried drafts that were accepted, (bins, CLASSES).
+
+        Where little was tried it leans on the same class in all bins, and that on all of them.
+        """
+        all_tried, all_accepted = self.tried.sum(axis=0), self.accepted.sum(axis=0)
+        prior = (all_accepted.sum() + 1.0) / (all_tried.sum() + 2.0)
+        by_class = (all_accepted + 4.0 * prior) / (all_tried + 4.0)
+        return (_pool(self.accepted) + 4.0 * by_class) / (_pool(self.tried) + 4.0)
+
     def save(self, path: Path | str) -> None:
         """Write a JSON file."""
         data = {
             "format": _FORMAT,
             "total": self.total,
             "seeds": self.seeds.tolist(),
-            "count": self.count.tolist(),
-            "gram": self.gram.tolist(),
+            **{name: getattr(self, name).tolist() for name in _SUMS},
         }
         Path(path).write_text(json.dumps(data))
 
@@ -139,7 +171,8 @@ class Calibration:
         if data.get("format") != _FORMAT:
             raise ValueError(f"{path} is no calibration of this version; calibrate again")
         made = cls(int(data["total"]), np.array(data["seeds"], dtype=np.int64))
-        made.count, made.gram = np.array(data["count"]), np.array(data["gram"])
+        for name in _SUMS:
+            setattr(made, name, np.array(data[name]))
         return made
 
 

@@ -43,7 +43,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from redraft.chain.steps import Steps
-from redraft.draft.calibration import Calibration, Evidence, classes
+from redraft.draft.calibration import Calibration, classes
 from redraft.draft.drafter import Draft, Frontier, Ints, Memory
 from redraft.draft.product import combine
 from redraft.tree.tree import Tree
@@ -131,15 +131,17 @@ class GainDraft:
         x = combine(self._host(np.concatenate((product[..., None], share), axis=2)), root, push)
         return Draft(x, r + self._on(gain) * x)
 
-    def evidence(self, tree: Tree, start: Start, x: Tensor, f: Tensor, seen: Bools) -> Evidence:
-        """Return the inner products at the nodes ``seen`` (B, T), all of them visited.
+    def inner_products(
+        self, tree: Tree, start: Start, x: Tensor, f: Tensor, seen: Bools
+    ) -> tuple[tuple[Ints, Ints, Ints], Floats]:
+        """Return the places (each (R,)) and inner products (R, 4, 4) of nodes; see `Evidence`.
 
         Args:
             tree: Shape of the draft.
             start: Where the draft began.
             x: (B, T, D) drafted states.
             f: (B, T, D) predictions there.
-            seen: (B, T) the nodes.
+            seen: (B, T) the nodes, all of them visited.
         """
         ref = self._references(tree, start)
         at = tuple(torch.from_numpy(index).to(x.device) for index in np.nonzero(seen))
@@ -147,7 +149,7 @@ class GainDraft:
         parts = (f - f_o, ref.f_b - f_o, x - ref.x_o, x - ref.x_bar)
         vectors = torch.stack([part[at].to(torch.float64) for part in parts], dim=1)
         gram = torch.bmm(vectors, vectors.transpose(1, 2)).cpu().numpy()
-        return Evidence(ref.place[seen], ref.beyond[seen], ref.kind[seen], gram)
+        return (ref.place[seen], ref.beyond[seen], ref.kind[seen]), gram
 
     def _references(self, tree: Tree, start: Start) -> References:
         """Return what the guesses of the nodes start from."""

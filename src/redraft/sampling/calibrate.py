@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
-import numpy as np
 import torch
 from torch import Tensor
 
@@ -97,6 +96,6 @@ def calibrate(
                 state, info = sampler.commit(state, rows, denoiser(rows.x, rows.level, **rows.cond))
                 if info.evidence is not None:
                     learnt.add(info.evidence)
-        learnt.seeds = np.union1d(known.seeds, seeds)
+        learnt.merge(known, share=0.5)
         known = learnt
     return known

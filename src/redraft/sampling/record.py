@@ -72,20 +72,23 @@ def record(
         path_delta=_path_delta(sampler, plan, seen, result) if wanted.delta else None,
         states=_path_states(sampler, plan, result, x) if wanted.states else None,
         log_prob=_path_log_prob(sampler, plan, seen, result) if wanted.log_prob else None,
-        evidence=_evidence(sampler, state, plan, f, result) if wanted.evidence else None,
+        evidence=_evidence(sampler, state, plan, f, seen, result) if wanted.evidence else None,
     )
 
 
 def _evidence(
-    sampler: Sampler, state: State, plan: Plan, f: Tensor, result: Outcome
+    sampler: Sampler, state: State, plan: Plan, f: Tensor, seen: Moments, result: Outcome
 ) -> Evidence | None:
     """Return what the visited nodes teach (contract rule 3: no others)."""
     if not isinstance(sampler.draw, GainDraft) or state.memory is None or len(plan.tree) == 1:
         return None
     visited = sampler.verifier.visited(plan.tree, result.stop, plan.depth_limit) & plan.exists
-    finite = f.isfinite().all(dim=-1).cpu().numpy()
+    nodes = visited & f.isfinite().all(dim=-1).cpu().numpy()
     start = Start(state.step, state.x, state.memory)
-    return sampler.draw.evidence(plan.tree, start, plan.draft.x, f, visited & finite)
+    place, gram = sampler.draw.inner_products(plan.tree, start, plan.draft.x, f, nodes)
+    weight = sampler.steps.pull[place[0]] ** 2 / np.sqrt(seen.delta[nodes] ** 2 + 0.2)
+    depth = plan.tree.depth[result.stop]
+    return Evidence(*place, gram * weight[:, None, None], state.step, depth, plan.depth_limit)
 
 
 def _drafts(plan: Plan) -> int:
