@@ -22,7 +22,8 @@ class Case(NamedTuple):
     tree: str
 
 
-DRAFTERS = ("frozen", "free", "recycled", "model", "corrected", "free/gain", "recycled/gain")
+NAMED = ("frozen", "free", "recycled", "swept")
+DRAFTERS = (*NAMED, "model", "corrected", "swept/3", "free/gain", "recycled/gain")
 RULES = (
     ("greedy", "chain:4"),
     ("greedy", "kary:2,3"),
@@ -65,5 +66,6 @@ def make_drafter(word: str, problem: Problem) -> str | Drafter:
         "target": lambda: draft.Model(problem.target),
         "free": draft.Free,
         "frozen": draft.Frozen,
+        "swept": lambda sweeps, *freeze: draft.Swept(int(sweeps), *freeze),
     }
-    return makers[kind](*options) if options or kind not in DRAFTERS[:3] else kind
+    return makers[kind](*options) if options or kind not in NAMED else kind

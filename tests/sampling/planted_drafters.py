@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from redraft.chain.steps import Steps
-from redraft.draft import Frontier, Recycled
+from redraft.draft import Frontier, Recycled, Swept
 from redraft.draft.drafter import Draft, Drawer
 from redraft.tree.tree import Tree
 
@@ -32,6 +32,22 @@ class RecallsPaddedRows(Recycled):
         nodes = np.minimum(base[:, None] + np.arange(len(tree)), limit[:, None])
         last = (nodes == limit[:, None] - 1) & (limit[:, None] < tree.height)
         return np.where(last, limit[:, None], nodes)
+
+
+class SweepsTheNextNode(Swept):
+    """Off by one in a sweep: a node's guess is what was predicted at its child."""
+
+    def prepare(self, steps: Steps, tree: Tree, device: torch.device) -> Drawer:
+        draw = super().prepare(steps, tree, device)
+
+        def shifted(frontier: Frontier) -> Draft:
+            memory = frontier.memory
+            if memory is None:
+                return draw(frontier)
+            below = torch.cat((memory.f[:, 1:], memory.f[:, -1:]), dim=1)
+            return draw(frontier._replace(memory=memory._replace(f=below)))
+
+        return shifted
 
 
 class Bent(Recycled):

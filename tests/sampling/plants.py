@@ -75,6 +75,7 @@ BUGS = {
         isotropic, "greedy", drafters.FitsOnLiveNoise(NUM, STEPS, 6), "chain:8"
     ),
     "RecallsTheNextNode": Plant(isotropic, "greedy", drafters.RecallsTheNextNode(), "chain:8"),
+    "SweepsTheNextNode": Plant(isotropic, "greedy", drafters.SweepsTheNextNode(), "chain:8"),
     "PeeksAtOutgoingNoise": Plant(isotropic, "greedy", drafters.PeeksAtOutgoingNoise()),
     "RecallsPaddedRows": Plant(isotropic, "greedy", drafters.RecallsPaddedRows(), "chain:8"),
     "CoarseCoin": Plant(bimodal, verifiers.CoarseCoin()),
@@ -86,6 +87,7 @@ CONTROLS = {
     "traversal of equal distances": Plant(steady, "traversal", "model", "chain:16"),
     "traversal of a long chain": Plant(isotropic, "traversal", tree="chain:8"),
     "recycled on a long chain": Plant(isotropic, "greedy", "recycled", "chain:8"),
+    "swept on a long chain": Plant(isotropic, "traversal", "swept", "chain:8"),
     "recycled on a wide tree": Plant(isotropic, "greedy", "recycled", "kary:4,3"),
     "kept noises by serial number": Plant(
         bimodal, "greedy", "recycled", sampler=samplers.KeepsWithoutBlock

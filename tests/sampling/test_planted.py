@@ -17,7 +17,8 @@ shape that depends on a live noise below                   CutsWhenBelowIsBad
 a sibling's existence decided by another's live noise      SiblingsLookBelow
 a slope fitted on live data                                FitsOnLiveNoise
 a kept noise redrawn after looking at it                   RedrawsKeptNoise
-draft mean that peeks at its outgoing noise                RecallsTheNextNode, PeeksAtOutgoingNoise
+draft mean that peeks at its outgoing noise                RecallsTheNextNode, SweepsTheNextNode,
+                                                           PeeksAtOutgoingNoise
 predictions of padded rows past the last step recycled     RecallsPaddedRows
 u <= instead of <, u = 0                                   CoarseCoin; AcceptsEqual and the range of
                                                            coins in test_planted_exactly

@@ -7,11 +7,13 @@ from redraft.draft.free import Free
 from redraft.draft.frozen import Frozen
 from redraft.draft.model import Model
 from redraft.draft.recycled import Recycled
+from redraft.draft.swept import Swept
 
 DRAFTERS = {
     "frozen": Frozen,
     "free": Free,
     "recycled": Recycled,
+    "swept": Swept,
     "model": Model,
     "corrected": Corrected,
 }
@@ -28,4 +30,5 @@ __all__ = [
     "Memory",
     "Model",
     "Recycled",
+    "Swept",
 ]

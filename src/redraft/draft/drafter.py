@@ -92,6 +92,8 @@ class Drafter(Protocol):
     name: str
     asks_root: bool
     """Whether the target is evaluated at the root first, in a call of its own."""
+    sweeps: int
+    """Calls of a round before the one that verifies, after each of which it is drafted anew."""
     needs_memory: bool
     """Whether nothing can be drafted before a first prediction is known."""
     keeps_noise: bool

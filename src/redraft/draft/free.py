@@ -42,6 +42,7 @@ class Free:
 
     name = "free"
     asks_root = False
+    sweeps = 0
     needs_memory = True
     keeps_noise = False
 

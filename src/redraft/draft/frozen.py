@@ -31,6 +31,7 @@ class Frozen:
 
     name = "frozen"
     asks_root = True
+    sweeps = 0
     needs_memory = True
     keeps_noise = False
 

@@ -29,6 +29,7 @@ class Model:
 
     name = "model"
     asks_root = False
+    sweeps = 0
     needs_memory = False
     keeps_noise = False
     keeps_state = False

@@ -38,6 +38,7 @@ class Recycled:
 
     name = "recycled"
     asks_root = False
+    sweeps = 0
     needs_memory = True
     keeps_noise = True
 

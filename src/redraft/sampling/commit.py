@@ -20,6 +20,7 @@ from redraft.sampling.record import record
 from redraft.sampling.remember import recall, remember
 from redraft.sampling.shift import shift
 from redraft.sampling.state import Bools, Plan, Rows, State
+from redraft.sampling.sweep import fill
 
 if TYPE_CHECKING:
     from redraft.sampling.sampler import Sampler
@@ -62,9 +63,8 @@ def _by_node(sampler: Sampler, state: State, plan: Plan, f: Tensor) -> Tensor:
     at = torch.from_numpy(np.stack(np.nonzero(plan.evaluated))).to(f.device)
     full = f.new_zeros(shape)
     full[at[0], at[1]] = f.reshape(len(f), sampler.dim)
-    if sampler.drafter.asks_root and state.memory is not None:
-        known = torch.from_numpy(state.ready).to(f.device)
-        full[known, 0] = state.memory.f[known, 0]
+    if plan.evaluated is not plan.exists and state.memory is not None:
+        fill(full, plan, state.memory)
     return full
 
 

@@ -19,6 +19,7 @@ from redraft.sampling import noise
 from redraft.sampling.lone import every, largest, rows
 from redraft.sampling.lookahead import Lookahead, look_ahead
 from redraft.sampling.state import Ints, Plan, Rows, State, every_node, everyone
+from redraft.sampling.sweep import sweep
 from redraft.tree.tree import Tree
 
 if TYPE_CHECKING:
@@ -29,12 +30,12 @@ __all__ = ["plan"]
 
 def plan(sampler: Sampler, state: State) -> Rows:
     """Return the rows of the next round; see `Sampler.plan`."""
-    asks_root = sampler.drafter.asks_root
+    asks_root, sweeps = sampler.drafter.asks_root, sampler.drafter.sweeps
     reach = rows(sampler.reach, state.step)
     limit = reach if every(state.ready) else np.where(state.ready, reach, 0)
     deepest = largest(limit)
     tree = sampler.tree.cut(deepest)
-    full = not asks_root and (len(limit) == 1 or int(limit.min()) == deepest)
+    full = not (asks_root or sweeps) and (len(limit) == 1 or int(limit.min()) == deepest)
     verify = state.ready | (reach == 0) if asks_root else everyone(len(limit))
     if full:
         evaluated = exists = every_node(len(limit), len(tree))
@@ -43,6 +44,9 @@ def plan(sampler: Sampler, state: State) -> Rows:
     if asks_root:
         evaluated = exists.copy()
         evaluated[:, 0] = ~state.ready
+    elif sweeps:
+        swept = np.zeros_like(limit) if state.swept is None else state.swept
+        evaluated, verify = sweep(tree, limit, swept, sweeps)
     place = sampler.windows.place.read(state.step, tree)
     attempt, drawn = state.attempt, state.drawn
     if not sampler.looks_ahead:  # else every step has its attempt 0 only

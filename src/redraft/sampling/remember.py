@@ -16,6 +16,7 @@ from redraft.draft.gather import pick
 from redraft.sampling.moments import Moments
 from redraft.sampling.outcome import Outcome
 from redraft.sampling.state import Bools, Ints, Plan, State, everyone
+from redraft.sampling.sweep import own_nodes
 from redraft.tree.tree import Tree
 
 if TYPE_CHECKING:
@@ -36,6 +37,8 @@ def recall(sampler: Sampler, plan: Plan, finite: Bools | None, result: Outcome) 
     """
     base = np.maximum(result.kept, result.stop)  # a kept child comes after its parent
     nodes = sampler.drafter.recall(sampler.tree, result.stop, base, plan.limit)
+    if nodes is not None and sampler.drafter.sweeps:
+        nodes = own_nodes(plan, nodes)
     if nodes is not None and finite is not None:
         nodes = np.take_along_axis(_finite_above(plan.tree, finite), nodes, axis=1)
     return nodes

@@ -18,6 +18,7 @@ from redraft.draft.drafter import Memory
 from redraft.sampling.lone import every, largest
 from redraft.sampling.outcome import Outcome
 from redraft.sampling.state import Bools, Ints, Plan, State
+from redraft.sampling.sweep import own_noises
 
 if TYPE_CHECKING:
     from redraft.sampling.sampler import Sampler
@@ -53,6 +54,10 @@ def shift(
     attempt, drawn = state.attempt, state.drawn
     if not sampler.looks_ahead:  # else every step has its attempt 0 only
         attempt, drawn = _attempts(sampler, plan, result.kept), _advance(plan.drawn, moved)
+    swept = None
+    if sampler.drafter.sweeps:
+        attempt = own_noises(plan, attempt)
+        swept = np.where(plan.verify, 0, 1 if state.swept is None else state.swept + 1)
     calls, rows = _count(state, plan)
     step = state.step + moved
     after = State(
@@ -67,6 +72,7 @@ def shift(
         state.samples,
         calls,
         rows,
+        swept,
     )
     if largest(step) < sampler.steps.total:
         return after
@@ -128,4 +134,5 @@ def _retire(state: State, over: Bools) -> State:
         samples=samples,
         calls=state.calls,
         rows=state.rows,
+        swept=None if state.swept is None else state.swept[left],
     )

@@ -56,6 +56,7 @@ class State(NamedTuple):
         samples: (num, D) finished samples; rows of running ones are not yet meaningful.
         calls: (num,) target calls each sample has taken part in.
         rows: (num,) rows evaluated for each sample.
+        swept: (B,) sweeps made since the last commit; None if the drafter makes none.
     """
 
     owner: Ints
@@ -69,6 +70,7 @@ class State(NamedTuple):
     samples: Tensor
     calls: Ints
     rows: Ints
+    swept: Ints | None = None
 
     @property
     def done(self) -> bool:
@@ -88,7 +90,7 @@ class Plan(NamedTuple):
         exists: (B, T) nodes that exist.
         evaluated: (B, T) nodes that are rows of this round.
         full: Whether all of them are.
-        verify: (B,) whether the round verifies, or only asks the target at the root.
+        verify: (B,) whether the round verifies, or only asks for predictions.
         attempt: (B, T) serial number of the noise that leads to each node.
         drawn: (B, H + 1) as in `State`, with this round's noises counted.
         noise: (B, T - 1, D) the float64 noises that lead to nodes 1..T-1; on a chain (B, T, D), the
