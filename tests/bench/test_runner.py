@@ -204,6 +204,7 @@ def test_acceptance_by_step_sums_to_acceptance_by_depth():
     found = run_bench(warm_job(), METHODS, repeats=1, wall=False, report=silent)
     assert found.records[0].by_step is None  # sequential
     for record in found.records[1:]:
+        assert record.by_step is not None
         (result,), (accepted, tried) = record.counted, record.by_step
         assert accepted.sum() == result.summary.accepted_per_depth.sum()
         assert tried.sum() == result.summary.tried_per_depth.sum()

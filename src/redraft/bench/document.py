@@ -59,6 +59,7 @@ def document(
         "repeats": repeats,
         "against": against,
         "interrupted": outcome.interrupted,
+        "failed": outcome.failed,
         "latency_s": {str(rows): s for rows, s in latency.calls().items()} if latency else None,
         "bare_loop_s": loop,
         "sequential_wall_s": wall,

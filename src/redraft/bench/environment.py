@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import platform
+from functools import cache
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import torch
 
-__all__ = ["environment", "versions"]
+__all__ = ["device_name", "environment", "source_digest", "versions"]
+
+ROOMS = ("bench", "chain", "coupling", "draft", "execute", "sampling", "tree", "zoo")
+"""What results depend on; of bench, the files that lie in it directly."""
 
 
 def versions() -> dict[str, str]:
@@ -37,6 +43,24 @@ def environment() -> dict[str, Any]:
         "gpus": gpus,
         "mps": torch.backends.mps.is_available(),
     }
+
+
+def device_name(device: torch.device) -> str:
+    """Return the name of the hardware behind a device."""
+    if device.type == "cuda":
+        return torch.cuda.get_device_name(device)
+    return _cpu() if device.type == "cpu" else str(device)
+
+
+@cache
+def source_digest() -> str:
+    """Return a digest of the code that results depend on: a version that every edit changes."""
+    root, digest = Path(__file__).resolve().parent.parent, hashlib.sha256()
+    for room in ROOMS:
+        files = (root / room).glob("*.py") if room == "bench" else (root / room).rglob("*.py")
+        for file in sorted(files):
+            digest.update(str(file.relative_to(root)).encode() + b"\0" + file.read_bytes())
+    return digest.hexdigest()[:16]
 
 
 def _cpu() -> str:

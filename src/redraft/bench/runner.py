@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from redraft.bench.job import Job, Run
 from redraft.bench.latency import Latency
 from redraft.bench.methods import SEQUENTIAL, Method
-from redraft.sampling import Result
+from redraft.sampling import NonFiniteError, Result, TargetError
 from redraft.sampling.info import Info
 
 __all__ = ["Outcome", "Record", "Report", "run_bench", "run_each"]
@@ -69,6 +69,7 @@ class Outcome:
         baseline: The sequential sampler's, timed even if nobody asked for it.
         latency: Timings of the target alone; None if nothing was timed.
         interrupted: Whether the user stopped it early.
+        failed: What went wrong with methods that could not be run, by title.
     """
 
     job: Job
@@ -76,10 +77,17 @@ class Outcome:
     baseline: Record
     latency: Latency | None = None
     interrupted: bool = False
+    failed: dict[str, str] = field(default_factory=dict)
 
 
 def run_bench(
-    job: Job, methods: Sequence[Method], *, repeats: int, wall: bool, report: Report
+    job: Job,
+    methods: Sequence[Method],
+    *,
+    repeats: int,
+    wall: bool,
+    report: Report,
+    strict: bool = True,
 ) -> Outcome:
     """Run methods on a job; Ctrl-C returns what is finished by then.
 
@@ -89,11 +97,13 @@ def run_bench(
         repeats: Times that every method is timed on each of the timed samples.
         wall: Whether time is measured at all.
         report: Told of the progress, outside of what is timed.
+        strict: Whether a method that cannot be run ends it all, with its `NonFiniteError` or
+            `TargetError`, or is only noted.
     """
     records = [Record(method) for method in methods]
     outcome = Outcome(job, records, _baseline(records))
     try:
-        _count(outcome, report)
+        _count(outcome, report, strict)
         if wall:
             _time(outcome, repeats, report)
     except KeyboardInterrupt:
@@ -102,25 +112,33 @@ def run_bench(
     return outcome
 
 
-def _count(outcome: Outcome, report: Report) -> None:
+def _count(outcome: Outcome, report: Report, strict: bool) -> None:
     """Run every method on all samples."""
     for record in outcome.records:
-        title = f"calls: {record.method.title}"
-        # The sequential sampler takes the same calls for every sample.
-        plain = record.method.name == SEQUENTIAL
-        num = 1 if plain else outcome.job.num
-        if record.method.warm:
-            report(f"teaching: {record.method.title}", 0, 1)
-            outcome.job.teach(record.method)
-        result = outcome.job.sample(
-            record.method,
-            range(num),
-            progress=lambda done, total, title=title: report(title, done, total),
-            rounds=not plain,
-        )
-        if result.rounds is not None:
-            record.by_step = _by_step(result.rounds, outcome.job.chain.num_steps)
-        record.counted.append(replace(result, rounds=None))
+        try:
+            _count_one(record, outcome.job, report)
+        except (NonFiniteError, TargetError) as error:
+            if strict:
+                raise
+            outcome.failed[record.method.title] = str(error)
+
+
+def _count_one(record: Record, job: Job, report: Report) -> None:
+    """Run a method on all samples; the sequential one on one, as all take the same calls."""
+    title = f"calls: {record.method.title}"
+    plain = record.method.name == SEQUENTIAL
+    if record.method.warm:
+        report(f"teaching: {record.method.title}", 0, 1)
+        job.teach(record.method)
+    result = job.sample(
+        record.method,
+        range(1 if plain else job.num),
+        progress=lambda done, total: report(title, done, total),
+        rounds=not plain,
+    )
+    if result.rounds is not None:
+        record.by_step = _by_step(result.rounds, job.chain.num_steps)
+    record.counted.append(replace(result, rounds=None))
 
 
 def _by_step(rounds: Sequence[Info], steps: int) -> tuple[Ints, Ints]:
@@ -138,7 +156,7 @@ def _by_step(rounds: Sequence[Info], steps: int) -> tuple[Ints, Ints]:
 
 def _time(outcome: Outcome, repeats: int, report: Report) -> None:
     """Time every method, one sample at a time, and the target alone."""
-    job, records = outcome.job, list(outcome.records)
+    job, records = outcome.job, [record for record in outcome.records if record.counted]
     if outcome.baseline not in records:
         records.insert(0, outcome.baseline)
     samples = range(min(TIMED_SAMPLES, job.num))

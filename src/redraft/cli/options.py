@@ -19,6 +19,8 @@ __all__ = [
     "Seed",
     "Steps",
     "Threads",
+    "check_numbers",
+    "find_device",
     "make_job",
     "tree_specs",
 ]
@@ -47,6 +49,7 @@ def make_job(
     threads: int,
     device: str,
     dtype: str,
+    taught: int = 64,
     labels: list[int] | None = None,
     guidance: float | None = None,
 ) -> Job:
@@ -56,13 +59,9 @@ def make_job(
         ValueError: If an option has no valid value; the message names it.
         FileNotFoundError: If the target's weights are missing.
     """
-    for name, value in (("steps", steps), ("num", num), ("threads", threads)):
-        if value is not None and value < 1:
-            raise ValueError(f"--{name} must be at least 1, got {value}")
-    if not 0 <= seed < 2**63:
-        raise ValueError(f"--seed must be an integer from 0 to 2**63 - 1, got {seed}")
+    check_numbers(seed, steps=steps, num=num, taught=taught, threads=threads)
     torch.set_num_threads(threads)
-    place, number = _device(device), choose("dtype", dtype, DTYPES)
+    place, number = find_device(device), choose("dtype", dtype, DTYPES)
     made = make_target(target, device=place, dtype=number, guidance=guidance)
     if guidance is not None and labels is None:
         raise ValueError("--guidance needs a class to guide to: give --label too")
@@ -76,7 +75,16 @@ def make_job(
         if wrong:
             raise ValueError(f"--label must be in 0..{made.classes - 1}, got {wrong[0]}")
         label = torch.tensor([labels[i % len(labels)] for i in range(num)], device=place)
-    return Job(made, made.make_chain(steps or made.steps), num, seed, place, number, label)
+    return Job(made, made.make_chain(steps or made.steps), num, seed, place, number, label, taught)
+
+
+def check_numbers(seed: int, **positive: int | None) -> None:
+    """Raise ValueError, naming the option, if a number is out of its range; None: not given."""
+    for name, value in positive.items():
+        if value is not None and value < 1:
+            raise ValueError(f"--{name} must be at least 1, got {value}")
+    if not 0 <= seed < 2**63:
+        raise ValueError(f"--seed must be an integer from 0 to 2**63 - 1, got {seed}")
 
 
 def tree_specs(rows: str | None, trees: list[str] | None, default: str) -> list[str]:
@@ -100,7 +108,7 @@ def tree_specs(rows: str | None, trees: list[str] | None, default: str) -> list[
     return list(dict.fromkeys(grow(spec).name for spec in specs))
 
 
-def _device(name: str) -> torch.device:
+def find_device(name: str) -> torch.device:
     """Return a device that works here."""
     try:
         device = torch.device(name)
