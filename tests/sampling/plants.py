@@ -88,6 +88,7 @@ CONTROLS = {
     "traversal of a long chain": Plant(isotropic, "traversal", tree="chain:8"),
     "recycled on a long chain": Plant(isotropic, "greedy", "recycled", "chain:8"),
     "swept on a long chain": Plant(isotropic, "traversal", "swept", "chain:8"),
+    "swept twice on a long chain": Plant(isotropic, "greedy", "swept/2", "chain:8"),
     "recycled on a wide tree": Plant(isotropic, "greedy", "recycled", "kary:4,3"),
     "kept noises by serial number": Plant(
         bimodal, "greedy", "recycled", sampler=samplers.KeepsWithoutBlock

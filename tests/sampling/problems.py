@@ -9,6 +9,7 @@ import torch
 from torch import Tensor
 
 from redraft import chain, zoo
+from redraft.bench.protocol import noisy_part
 from redraft.chain.chain import Chain
 from redraft.zoo.gaussian import Gaussian
 from redraft.zoo.mixture import Mixture
@@ -40,6 +41,14 @@ def linear(family: str, dim: int) -> Problem:
     if family == "ancestral":
         table = chain.ancestral(chain.karras(7, 8.0, 0.2, rho=3.0))
         return Problem(target, cheap, table, dim, target.affine)
+    if family == "flow":
+        return Problem(
+            zoo.Interpolant(target),
+            zoo.Interpolant(cheap),
+            noisy_part(chain.flow_sde(9, 0.8)),
+            dim,
+            lambda level: interpolated(target, level),
+        )
     table = chain.ddpm(preserving_levels(), 7, family)
     assert table.alpha is not None and table.sigma is not None
     scales = {
@@ -55,6 +64,12 @@ def linear(family: str, dim: int) -> Problem:
         return matrix / alpha, offset
 
     return Problem(preserve(target, table), preserve(cheap, table), table, dim, affine)
+
+
+def interpolated(target: Gaussian, level: float) -> tuple[Tensor, Tensor]:
+    """E[x_0 | (1 - t) x_0 + t eps = x] as A x + c."""
+    matrix, offset = target.affine(level / (1.0 - level))
+    return matrix / (1.0 - level), offset
 
 
 def isotropic() -> Problem:

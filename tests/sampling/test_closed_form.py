@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import redraft
-from tests.sampling.cases import CASES, FREEZES, Case, make_drafter, name
+from tests.sampling.cases import CASES, FREEZES, Case, make_drafter, name, rejected
 from tests.sampling.checks import check_linear_path, check_rejections
 from tests.sampling.problems import linear
 
@@ -28,6 +28,20 @@ def test_law_does_not_depend_on_what_is_frozen(drafter: str, freeze: str, fresh_
     check(Case(drafter.format(freeze), "greedy", "chain:4"), family, 2, fresh_seed)
 
 
+@pytest.mark.parametrize(
+    "case",
+    [
+        Case("free/velocity/nearest", "traversal", "kary:2,3"),
+        Case("swept/1/velocity", "greedy", "chain:4"),
+        Case("recycled", "greedy", "kary:2,3"),
+        Case("frozen", "reflection", "chain:4"),
+    ],
+    ids=name,
+)
+def test_a_churned_flow_has_the_closed_form_law(case: Case, fresh_seed: int) -> None:
+    check(case, "flow", 2, fresh_seed)
+
+
 def check(case: Case, family: str, dim: int, seed: int) -> None:
     problem = linear(family, dim)
     result = redraft.sample(
@@ -41,6 +55,6 @@ def check(case: Case, family: str, dim: int, seed: int) -> None:
         tree=case.tree,
         trajectory=True,
     )
-    check_rejections(result)
+    check_rejections(result, rejected(case))
     assert result.trajectory is not None
     check_linear_path(result.trajectory, problem)

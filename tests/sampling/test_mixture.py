@@ -6,7 +6,7 @@ import pytest
 from torch import Tensor
 
 import redraft
-from tests.sampling.cases import CASES, Case, make_drafter, name
+from tests.sampling.cases import CASES, Case, make_drafter, name, rejected
 from tests.sampling.checks import check_rejections, check_residuals, check_same_law
 from tests.sampling.problems import bimodal
 
@@ -28,7 +28,7 @@ def test_residuals_are_white_and_paths_have_the_sequential_law(case: Case, fresh
         tree=case.tree,
         trajectory=True,
     )
-    check_rejections(result)
+    check_rejections(result, rejected(case))
     paths = present(result.trajectory)
     check_residuals(paths, problem)
     check_same_law(paths, sequential(fresh_seed ^ 1), problem)
