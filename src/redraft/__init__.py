@@ -9,10 +9,12 @@ from redraft.sampling import (
     NonFiniteError,
     Result,
     Sampler,
+    Strategy,
     TargetError,
     calibrate,
     sample,
     sequential,
+    tune,
 )
 
 __version__ = "0.1.0"
@@ -21,6 +23,7 @@ __all__ = [
     "NonFiniteError",
     "Result",
     "Sampler",
+    "Strategy",
     "TargetError",
     "__version__",
     "calibrate",
@@ -31,5 +34,6 @@ __all__ = [
     "sample",
     "sequential",
     "tree",
+    "tune",
     "zoo",
 ]

@@ -27,8 +27,10 @@ calibration remembers the seeds it has seen, and a sampler refuses them.
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -150,30 +152,33 @@ class Calibration:
         by_class = (all_accepted + 4.0 * prior) / (all_tried + 4.0)
         return (_pool(self.accepted) + 4.0 * by_class) / (_pool(self.tried) + 4.0)
 
+    def to_json(self) -> dict[str, Any]:
+        """Return what `from_json` reads."""
+        sums = {name: getattr(self, name).tolist() for name in _SUMS}
+        return {"format": _FORMAT, "total": self.total, "seeds": self.seeds.tolist(), **sums}
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> Calibration:
+        """Return a calibration from what `to_json` has made.
+
+        Raises:
+            ValueError: If it is of another version.
+        """
+        if data.get("format") != _FORMAT:
+            raise ValueError("this is no calibration of this version; calibrate again")
+        made = cls(int(data["total"]), np.array(data["seeds"], dtype=np.int64))
+        for name in _SUMS:
+            setattr(made, name, np.array(data[name], dtype=np.float64))
+        return made
+
     def save(self, path: Path | str) -> None:
         """Write a JSON file."""
-        data = {
-            "format": _FORMAT,
-            "total": self.total,
-            "seeds": self.seeds.tolist(),
-            **{name: getattr(self, name).tolist() for name in _SUMS},
-        }
-        Path(path).write_text(json.dumps(data))
+        Path(path).write_text(json.dumps(self.to_json()))
 
     @classmethod
     def load(cls, path: Path | str) -> Calibration:
-        """Read what `save` has written.
-
-        Raises:
-            ValueError: If the file is of another version.
-        """
-        data = json.loads(Path(path).read_text())
-        if data.get("format") != _FORMAT:
-            raise ValueError(f"{path} is no calibration of this version; calibrate again")
-        made = cls(int(data["total"]), np.array(data["seeds"], dtype=np.int64))
-        for name in _SUMS:
-            setattr(made, name, np.array(data[name]))
-        return made
+        """Read what `save` has written; ValueError if it is of another version."""
+        return cls.from_json(json.loads(Path(path).read_text()))
 
 
 def _pool(sums: Floats) -> Floats:

@@ -10,12 +10,19 @@ import torch
 from torch import Tensor
 
 from redraft.chain.chain import Chain
+from redraft.coupling.verifier import Verifier
+from redraft.draft.drafter import Drafter
 from redraft.sampling import noise
+from redraft.tree.growth import MAX_ROWS
+from redraft.tree.tree import Tree
 
 if TYPE_CHECKING:
     from redraft.sampling.sampler import Sampler
 
+_AUTO_ROWS = 32
+
 __all__ = [
+    "auto_rows",
     "check_chain",
     "check_cond",
     "check_count",
@@ -55,6 +62,33 @@ def check_shape(shape: Sequence[int]) -> tuple[int, ...]:
     if not all(isinstance(size, int) and size >= 1 for size in values):
         raise ValueError(f"shape must hold positive integers (of one sample), got {shape!r}")
     return values
+
+
+def auto_rows(
+    tree: str | Tree, drafter: str | Drafter, verifier: str | Verifier, deterministic: bool
+) -> int | None:
+    """Return the most rows of ``tree="auto"`` or ``"auto:M"``; None for any other tree.
+
+    Raises:
+        ValueError: If M is no number >= 1, drafter or verifier is not left to the run, or a choice
+            by the clock is forbidden.
+    """
+    if not isinstance(tree, str) or tree.partition(":")[0] != "auto":
+        return None
+    _, colon, number = tree.partition(":")
+    if colon and not (number.isdecimal() and 1 <= int(number) <= MAX_ROWS):
+        raise ValueError(f"tree {tree!r} does not read as auto or auto:M, M from 1 to {MAX_ROWS}")
+    if (drafter, verifier) != ("recycled", "greedy"):
+        raise ValueError(
+            "tree='auto' runs drafter 'recycled' with verifier 'greedy'; leave both out, or name "
+            "a tree such as 'chain:16'"
+        )
+    if deterministic:
+        raise ValueError(
+            "deterministic=True and tree='auto' need a plan: plan=redraft.tune(...), or the plan "
+            "of an earlier result"
+        )
+    return int(number) if colon else _AUTO_ROWS
 
 
 def check_cond(

@@ -8,7 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
+import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
 
 from redraft.chain.chain import Chain
@@ -22,7 +24,7 @@ from redraft.sampling import noise
 from redraft.sampling.arguments import check_chain
 from redraft.sampling.sampler import Sampler
 
-__all__ = ["calibrate"]
+__all__ = ["calibrate", "teach"]
 
 _APART = 0x5EED0FCA11B8
 
@@ -72,9 +74,45 @@ def calibrate(
         What the last pass taught, for ``draft.Recycled(calibration)`` or
         ``draft.Free(calibration=...)``.
     """
+    taught, _ = teach(
+        denoiser,
+        chain,
+        num,
+        shape,
+        seed=seed,
+        drafter=drafter,
+        verifier=verifier,
+        tree=tree,
+        cond=cond,
+        passes=passes,
+        start=start,
+        dtype=dtype,
+        device=device,
+    )
+    return taught
+
+
+def teach(
+    denoiser: Denoiser,
+    chain: Chain,
+    num: int,
+    shape: Sequence[int],
+    *,
+    seed: int,
+    drafter: str,
+    verifier: str,
+    tree: str,
+    cond: Mapping[str, Tensor] | None,
+    passes: int,
+    start: Calibration | None = None,
+    dtype: torch.dtype = torch.float32,
+    device: torch.device | str = "cpu",
+) -> tuple[Calibration, NDArray[np.int64]]:
+    """Return what samples teach, and the calls (num,) of the last pass."""
     make = choose("drafter", drafter, _MAKERS)
     every = noise.spread(seed ^ _APART, num * passes).reshape(passes, num)
     known = start or Calibration(Steps.of(check_chain(chain)).total)
+    calls = np.zeros(num, np.int64)
     for seeds in every:
         sampler = Sampler(
             chain,
@@ -96,6 +134,7 @@ def calibrate(
                 state, info = sampler.commit(state, rows, denoiser(rows.x, rows.level, **rows.cond))
                 if info.evidence is not None:
                     learnt.add(info.evidence)
+        calls = state.calls
         learnt.merge(known, share=0.5)
         known = learnt
-    return known
+    return known, calls

@@ -1,16 +1,12 @@
-"""Run a sampler to its end: `redraft.sample`."""
+"""Run a sampler to its end."""
 
 from __future__ import annotations
-
-from collections.abc import Mapping, Sequence
 
 import numpy as np
 import torch
 from torch import Tensor
 
-from redraft.chain.chain import Chain
-from redraft.coupling.verifier import Verifier
-from redraft.draft.drafter import Denoiser, Drafter
+from redraft.draft.drafter import Denoiser
 from redraft.execute import Executor, Local
 from redraft.sampling.arguments import check_denoiser
 from redraft.sampling.errors import TargetError
@@ -18,9 +14,8 @@ from redraft.sampling.info import Info
 from redraft.sampling.progress import Progress, reporting
 from redraft.sampling.result import Result, Summary
 from redraft.sampling.sampler import Sampler
-from redraft.tree.tree import Tree
 
-__all__ = ["Run", "sample"]
+__all__ = ["Run"]
 
 
 class Run:
@@ -48,6 +43,7 @@ class Run:
         self.summary = Summary(sampler.tree.height)
         self.rounds: list[Info] | None = [] if keep_rounds else None
         self.state = sampler.init(x_init)
+        self.last: Info | None = None
         self._levels = len(sampler.steps.level)
         self._states: Tensor | None = None
         self._log_prob: np.ndarray | None = None
@@ -76,7 +72,7 @@ class Run:
             raise TargetError(error, self.state, rows, self) from error
         state, info = self.sampler.commit(self.state, rows, f)
         self._record(info)
-        self.state = state
+        self.state, self.last = state, info
 
     def _committed(self) -> int:
         running = int(self.state.step.sum())
@@ -115,77 +111,3 @@ class Run:
             log_prob=log_prob,
             rounds=self.rounds,
         )
-
-
-def sample(
-    denoiser: Denoiser,
-    chain: Chain,
-    num: int,
-    shape: Sequence[int],
-    *,
-    seed: int | Sequence[int],
-    drafter: str | Drafter = "recycled",
-    verifier: str | Verifier = "greedy",
-    tree: str | Tree = "chain:16",
-    cond: Mapping[str, Tensor] | None = None,
-    executor: Executor | None = None,
-    trajectory: bool = False,
-    log_prob: bool = False,
-    rounds: bool = False,
-    progress: Progress = None,
-    x_init: Tensor | None = None,
-    dtype: torch.dtype = torch.float32,
-    device: torch.device | str = "cpu",
-) -> Result:
-    r"""Sample a chain exactly, with fewer sequential calls of its model.
-
-    The law of every path :math:`(x_0, \dots, x_N)`, and so of the samples, is the chain's own:
-
-    .. math:: x_{n+1} \sim N(a_n x_n + b_n f(x_n, \mathrm{level}_n), \mathrm{std}_n^2 I).
-
-    Args:
-        denoiser: The target, ``denoiser(x, level, **cond) -> x0``: x (R, *shape), level (R,), each
-            cond tensor (R, ...). Guidance, clipping and the like are part of it. It must treat its
-            rows independently.
-        chain: The sampler, e.g. ``redraft.chain.ancestral(sigmas)``.
-        num: Number of samples; they advance independently.
-        shape: Shape of one sample.
-        seed: One integer, or one per sample.
-        drafter: "recycled", "free", "frozen", or an object such as ``redraft.draft.Model(cheap)``.
-        verifier: "greedy", "traversal" or "reflection".
-        tree: "chain:M" or "kary:K,D"; M, the number of rows per sample and call, trades rows for
-            calls.
-        cond: Conditioning of each sample, each tensor (num, ...).
-        executor: Runs the target on a round's rows; ``redraft.execute.Local(max_rows)`` chunks.
-        trajectory: Return all states.
-        log_prob: Return the log-density of every step under the target.
-        rounds: Return what each round did.
-        progress: True for a bar, or a callable told (committed steps, all steps).
-        x_init: (num, *shape) initial states; drawn if None.
-        dtype: What the model is given. Chain states are kept in float32 at least.
-        device: Where the states live.
-
-    Returns:
-        Samples, calls and rows per sample, seeds, and what was requested.
-
-    Raises:
-        ValueError: For bad arguments, each named; see also `Sampler`.
-        NonFiniteError: If the model returns NaN or infinity on a committed path.
-        TargetError: If the model raises; ``error.run.finish()`` goes on from there.
-    """
-    sampler = Sampler(
-        chain,
-        num,
-        shape,
-        seed,
-        drafter=drafter,
-        verifier=verifier,
-        tree=tree,
-        cond=cond,
-        dtype=dtype,
-        device=device,
-        record=trajectory,
-        log_prob=log_prob,
-        delta=rounds,
-    )
-    return Run(sampler, denoiser, executor, progress, x_init, rounds).finish()

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from redraft.sampling.info import Info
+from redraft.sampling.strategy import Strategy
 
 __all__ = ["Result", "Summary"]
 
@@ -96,6 +97,7 @@ class Result:
         log_prob: (num, N) float64 log-density of every step under the target, 0 for zero-noise
             steps (which have none), if requested.
         rounds: What each round did, if requested.
+        plan: How the run was chosen to be done, if it was; ``plan=result.plan`` does it again.
     """
 
     samples: Tensor
@@ -106,3 +108,4 @@ class Result:
     trajectory: Tensor | None = None
     log_prob: Tensor | None = None
     rounds: list[Info] | None = None
+    plan: Strategy | None = None

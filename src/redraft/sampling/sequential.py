@@ -15,6 +15,7 @@ import torch
 from torch import Tensor
 
 from redraft.chain.chain import Chain
+from redraft.chain.steps import Steps
 from redraft.draft.drafter import Denoiser
 from redraft.execute import Executor, Local
 from redraft.sampling import noise
@@ -24,9 +25,9 @@ from redraft.sampling.lookahead import look_ahead
 from redraft.sampling.progress import Progress, reporting
 from redraft.sampling.result import Result, Summary
 from redraft.sampling.sampler import Sampler
-from redraft.sampling.state import Rows
+from redraft.sampling.state import Rows, State
 
-__all__ = ["sequential"]
+__all__ = ["carry_on", "sequential"]
 
 
 def sequential(
@@ -65,10 +66,8 @@ def sequential(
     density = torch.zeros(num, noisy_steps, dtype=torch.float64) if log_prob else None
     with torch.no_grad(), reporting(progress, steps.total * num) as report:
         for n, (z, exact) in enumerate(_noises(parts, x)):
-            f = call(x, n)
-            x = x.mul(steps.a[n]).add_(f, alpha=steps.b[n])
+            x = _step(steps, call(x, n), x, z, n)
             if steps.std[n] > 0:
-                x.add_(z, alpha=steps.std[n])
                 if density is not None:
                     spread = math.log(steps.std[n]) + 0.5 * math.log(2.0 * math.pi)
                     density[:, n] = -0.5 * exact.square().sum(-1).cpu() - parts.dim * spread
@@ -76,7 +75,7 @@ def sequential(
                 path.append(x)
             report((n + 1) * num)
         if not bool(x.isfinite().all()):
-            _blame(parts, call, x_init)
+            _blame(parts, call, parts.init(x_init).x, 0)
     summary = Summary()
     summary.num_rounds, summary.num_draft_rows = steps.total, steps.total * num
     return Result(
@@ -90,6 +89,42 @@ def sequential(
         else torch.stack(path, dim=1).reshape(num, noisy_steps + 1, *parts.shape),
         log_prob=density,
     )
+
+
+def carry_on(sampler: Sampler, state: State, denoiser: Denoiser, run: Executor) -> State:
+    """Finish a run of one sample step by step, from where it stands.
+
+    The noises of the steps to come are those that a chain of recycled drafts would have used: no
+    decision has looked at them.
+
+    Raises:
+        NonFiniteError: If the model returns NaN or infinity.
+    """
+    call, steps, first = _Call(sampler, denoiser, run), sampler.steps, int(state.step[0])
+    x = state.x
+    for n, (z, _) in enumerate(_noises(sampler, x, first), first):
+        x = _step(steps, call(x, n), x, z, n)
+    if not bool(x.isfinite().all()):
+        _blame(sampler, call, state.x, first)
+    left = steps.total - first
+    gone = np.empty(0, dtype=np.int64)
+    return state._replace(
+        owner=gone,
+        step=gone,
+        x=x[:0],
+        memory=None,
+        ready=gone.astype(bool),
+        lookahead=None,
+        samples=x,
+        calls=state.calls + left,
+        rows=state.rows + left,
+    )
+
+
+def _step(steps: Steps, f: Tensor, x: Tensor, z: Tensor, n: int) -> Tensor:
+    """Return the next states."""
+    x = x.mul(steps.a[n]).add_(f, alpha=steps.b[n])
+    return x.add_(z, alpha=steps.std[n]) if steps.std[n] > 0 else x
 
 
 class _Call:
@@ -111,10 +146,10 @@ class _Call:
         return f.to(parts.state_dtype).reshape(parts.num, parts.dim)
 
 
-def _noises(parts: Sampler, like: Tensor) -> Iterator[tuple[Tensor, Tensor]]:
+def _noises(parts: Sampler, like: Tensor, first: int = 0) -> Iterator[tuple[Tensor, Tensor]]:
     """Yield the noise (num, D) of every step as states have it and in float64, by blocks."""
     draft, decide = parts.keys[noise.DRAFT], parts.keys[noise.DECIDE]
-    done, total = 0, parts.steps.total if parts.num else 0
+    done, total = first, parts.steps.total if parts.num else first
     while done < total:
         at = np.full(parts.num, done)
         block = look_ahead(None, draft, decide, at, 1, total, like)
@@ -124,13 +159,13 @@ def _noises(parts: Sampler, like: Tensor) -> Iterator[tuple[Tensor, Tensor]]:
         done += block.normal.shape[1]
 
 
-def _blame(parts: Sampler, call: _Call, x_init: Tensor | None) -> None:
+def _blame(parts: Sampler, call: _Call, x: Tensor, first: int) -> None:
     """Run again, this time looking at every prediction, and raise for the first that is not finite.
 
     Looking costs a wait for the device at every step, so the first run looks at its end only.
     """
-    steps, x = parts.steps, parts.init(x_init).x
-    for n, (z, _) in enumerate(_noises(parts, x)):
+    steps = parts.steps
+    for n, (z, _) in enumerate(_noises(parts, x, first), first):
         f = call(x, n)
         bad = torch.nonzero(~torch.isfinite(f).all(dim=1))
         if len(bad):

@@ -1,0 +1,155 @@
+"""How to run a chain fastest on a device: chosen by `redraft.tune`, used by ``plan=``."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from redraft.chain.chain import Chain
+from redraft.draft.calibration import Calibration
+from redraft.draft.drafter import Drafter
+from redraft.draft.free import Free
+from redraft.draft.recycled import Recycled
+from redraft.tree.cost import Cost
+
+__all__ = ["Option", "Strategy", "chain_key"]
+
+_FORMAT = 1
+
+
+@dataclass(frozen=True)
+class Option:
+    """One way to run the chain, and what it is expected to take.
+
+    Attributes:
+        drafter: "recycled" or "free"; None: the sequential sampler.
+        verifier: "greedy" or "traversal"; None likewise.
+        rows: Rows of a call; 1 for the sequential sampler.
+        calls: Expected calls of a sample.
+        calls_error: Standard error of that.
+        seconds: Expected seconds of a sample on its own; None if the cost was not measured.
+        warm: Whether the drafter was taught.
+    """
+
+    drafter: str | None
+    verifier: str | None
+    rows: int
+    calls: float
+    calls_error: float
+    seconds: float | None
+    warm: bool = True
+
+    @property
+    def name(self) -> str:
+        """Name as benchmarks write it."""
+        if self.drafter is None:
+            return "sequential"
+        taught = ":warm" if self.warm else ""
+        return f"{self.drafter}{taught}+{self.verifier} chain:{self.rows}"
+
+
+@dataclass(frozen=True, eq=False)
+class Strategy:
+    """A choice and what it rests on.
+
+    Attributes:
+        chosen: What to run.
+        options: All that were considered, the chosen one among them.
+        calibration: What the chosen drafter was taught; None for the sequential sampler.
+        cost: Seconds of a call by rows; None if it was not measured.
+        own_seconds: Seconds of a round beside the call.
+        key: What the strategy is for: see `chain_key`.
+        notes: What a user should know, in sentences.
+    """
+
+    chosen: Option
+    options: tuple[Option, ...]
+    calibration: Calibration | None
+    cost: Cost | None
+    own_seconds: float
+    key: str
+    notes: tuple[str, ...] = field(default=())
+
+    @property
+    def speculates(self) -> bool:
+        """Whether it is worth speculating."""
+        return self.chosen.drafter is not None
+
+    @property
+    def speedup(self) -> float:
+        """Expected speed-up over the sequential sampler, in wall-clock if the cost is known."""
+        plain = next(option for option in self.options if option.drafter is None)
+        if plain.seconds is not None and self.chosen.seconds is not None:
+            return plain.seconds / self.chosen.seconds
+        return plain.calls / self.chosen.calls
+
+    def parts(self) -> tuple[Drafter, str, str]:
+        """Return the chosen drafter, verifier and tree; plain sampling is a chain of one row."""
+        return self.make_drafter(), self.chosen.verifier or "greedy", f"chain:{self.chosen.rows}"
+
+    def make_drafter(self) -> Drafter:
+        """Return the chosen drafter."""
+        if self.chosen.drafter in ("recycled", None):
+            return Recycled(self.calibration)  # untaught if it is None
+        return Free(calibration=self.calibration)
+
+    def check(self, chain: Chain) -> None:
+        """Raise ValueError if the strategy is for another chain."""
+        if self.key != chain_key(chain):
+            raise ValueError(
+                "plan= was made for another chain (levels, a, b or std differ); tune again"
+            )
+
+    def save(self, path: Path | str) -> None:
+        """Write a JSON file."""
+        data: dict[str, Any] = {
+            "format": _FORMAT,
+            "chosen": asdict(self.chosen),
+            "options": [asdict(option) for option in self.options],
+            "calibration": None if self.calibration is None else self.calibration.to_json(),
+            "cost": None if self.cost is None else self.cost._asdict(),
+            "own_seconds": self.own_seconds,
+            "key": self.key,
+            "notes": list(self.notes),
+        }
+        Path(path).parent.mkdir(parents=True, exist_ok=True)
+        Path(path).write_text(json.dumps(data))
+
+    @classmethod
+    def load(cls, path: Path | str) -> Strategy:
+        """Read what `save` has written.
+
+        Raises:
+            ValueError: If the file is of another version.
+        """
+        try:
+            data: Mapping[str, Any] = json.loads(Path(path).read_text())
+            if data["format"] != _FORMAT:
+                raise KeyError("format")
+            cost = data["cost"]
+            taught = data["calibration"]
+            return cls(
+                chosen=Option(**data["chosen"]),
+                options=tuple(Option(**option) for option in data["options"]),
+                calibration=None if taught is None else Calibration.from_json(taught),
+                cost=None if cost is None else Cost(tuple(cost["rows"]), tuple(cost["seconds"])),
+                own_seconds=data["own_seconds"],
+                key=data["key"],
+                notes=tuple(data["notes"]),
+            )
+        except (KeyError, TypeError, json.JSONDecodeError) as error:
+            raise ValueError(f"{path} is no strategy of this version; tune again") from error
+
+
+def chain_key(chain: Chain) -> str:
+    """Return a digest of a chain's table: equal for equal chains."""
+    columns = [chain.call_levels, chain.a, chain.b, chain.std]
+    table = np.concatenate([column.numpy() for column in columns])
+    digest = hashlib.sha256(np.append(table, chain.init_std).tobytes())
+    return digest.hexdigest()[:16]

@@ -1,0 +1,192 @@
+"""Find the fastest exact way to run a chain: `redraft.tune`.
+
+Three things are measured: what a call costs by its rows, on this device; what drafters can be
+taught, on samples of their own; and how many calls they then take. Sizes in between are predicted
+from how often drafts were accepted by step and depth (`redraft.tree.reach`). What is chosen has the
+least expected time, the sequential sampler included.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from time import perf_counter
+from typing import NamedTuple
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from redraft.chain.chain import Chain
+from redraft.chain.steps import Steps
+from redraft.draft.calibration import Calibration, classes
+from redraft.draft.drafter import Denoiser
+from redraft.sampling.arguments import check_chain, check_shape
+from redraft.sampling.calibrate import teach
+from redraft.sampling.strategy import Option, Strategy, chain_key
+from redraft.tree.cost import Cost, fit_cost
+from redraft.tree.reach import expected_calls
+
+__all__ = ["measure_cost", "tune"]
+
+_WAYS = (("recycled", "greedy"), ("free", "traversal"))
+_SIZES = (2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128)
+_OWN = 2.5e-4
+"""Seconds that a round takes beside its call, on a common processor."""
+
+
+class _Way(NamedTuple):
+    drafter: str
+    verifier: str
+    taught: Calibration
+    calls: float
+    error: float
+
+
+def tune(
+    denoiser: Denoiser,
+    chain: Chain,
+    shape: Sequence[int],
+    *,
+    seed: int = 0,
+    max_rows: int = 32,
+    num: int = 64,
+    passes: int = 3,
+    goal: str = "time",
+    cond: Mapping[str, Tensor] | None = None,
+    dtype: torch.dtype = torch.float32,
+    device: torch.device | str = "cpu",
+) -> Strategy:
+    """Return the strategy for ``redraft.sample(..., plan=strategy)``.
+
+    Args:
+        denoiser: The target.
+        chain: The sampler.
+        shape: Shape of one sample.
+        seed: An integer; the samples have nothing to do with those of `redraft.sample`.
+        max_rows: Most rows of a call, per sample.
+        num: Samples per pass of teaching; with ``cond``, as many as it has entries.
+        passes: Passes of teaching.
+        goal: "time": least expected seconds; "calls": least expected calls with at most
+            ``max_rows`` rows, whatever a call costs.
+        cond: Conditioning of each sample, each tensor (num, ...).
+        dtype: What the model is given.
+        device: Where the states live.
+
+    Raises:
+        ValueError: If an argument is out of range.
+    """
+    if goal not in ("time", "calls"):
+        raise ValueError(f"goal must be 'time' or 'calls', got {goal!r}")
+    if max_rows < 1 or num < 2 or passes < 1:
+        raise ValueError(
+            f"max_rows >= 1, num >= 2 and passes >= 1 are needed, got {max_rows}, {num}, {passes}"
+        )
+    steps, size = Steps.of(check_chain(chain)), check_shape(shape)
+    one = {key: value[:1] for key, value in (cond or {}).items()}
+    cost = measure_cost(denoiser, steps, size, max_rows, one, dtype, torch.device(device))
+    plain = Option(None, None, 1, float(steps.total), 0.0, steps.total * cost(1))
+    if max_rows == 1 or int(steps.reach.max()) == 0:
+        why = "No row is left to speculate on." if max_rows == 1 else "No step has noise."
+        return Strategy(plain, (plain,), None, cost, 0.0, chain_key(chain), (why,))
+    ways = []
+    for drafter, verifier in _WAYS:
+        taught, calls = teach(
+            denoiser,
+            chain,
+            num,
+            size,
+            seed=seed,
+            drafter=drafter,
+            verifier=verifier,
+            tree=f"chain:{max_rows}",
+            cond=cond,
+            passes=passes,
+            dtype=dtype,
+            device=device,
+        )
+        error = float(calls.std() / len(calls) ** 0.5)
+        ways.append(_Way(drafter, verifier, taught, float(calls.mean()), error))
+    options = [plain]
+    for way in ways:
+        options += _options(way, steps, cost, max_rows, goal)
+    best = min(options, key=lambda o: o.calls if goal == "calls" else (o.seconds or np.inf))
+    taught = next((way.taught for way in ways if way.drafter == best.drafter), None)
+    return Strategy(
+        best,
+        tuple(options),
+        taught,
+        cost,
+        _OWN,
+        chain_key(chain),
+        _notes(best, plain, cost, max_rows),
+    )
+
+
+def measure_cost(
+    denoiser: Denoiser,
+    steps: Steps,
+    shape: tuple[int, ...],
+    max_rows: int,
+    cond: Mapping[str, Tensor],
+    dtype: torch.dtype,
+    device: torch.device,
+    repeats: int = 5,
+) -> Cost:
+    """Time calls on 1, 2, 4, ... rows, some warm ones of each, and fit the curve."""
+    sizes = sorted({min(2**k, max_rows) for k in range(max_rows.bit_length() + 1)})
+    told = torch.promote_types(dtype, torch.float32)
+    level = float(steps.level[len(steps.level) // 2])
+    rows, seconds = [], []
+    with torch.no_grad():
+        for size in sizes:
+            x = torch.zeros(size, *shape, dtype=dtype, device=device)
+            levels = torch.full((size,), level, dtype=told, device=device)
+            given = {k: v.to(device).expand(size, *v.shape[1:]) for k, v in cond.items()}
+            for repeat in range(repeats + 1):
+                begin = perf_counter()
+                denoiser(x, levels, **given)
+                if device.type != "cpu":
+                    torch.accelerator.synchronize(device)
+                if repeat:  # the first one warms up
+                    rows.append(size)
+                    seconds.append(perf_counter() - begin)
+    return fit_cost(rows, seconds)
+
+
+def _options(way: _Way, steps: Steps, cost: Cost, max_rows: int, goal: str) -> list[Option]:
+    """Return a way at every size; predictions are scaled to what was measured at the largest."""
+    sizes = sorted({size for size in (*_SIZES, max_rows) if size <= max_rows})
+    sizes = sizes[-1:] if goal == "calls" else sizes
+    by_bin = way.taught.acceptance()
+    place = way.taught.bin(np.arange(steps.total))
+    table = by_bin[place][:, classes(np.arange(max_rows))]
+    predicted = {}
+    for size in sizes:
+        limit = np.minimum(steps.reach[:-1], size - 1)
+        limit[0] = 0  # the first round only asks the target at the root
+        predicted[size] = expected_calls(table, limit)
+    scale = way.calls / predicted[sizes[-1]]
+    return [
+        Option(
+            way.drafter,
+            way.verifier,
+            size,
+            scale * predicted[size],
+            way.error * predicted[size] / predicted[sizes[-1]],
+            scale * predicted[size] * (cost(size) + _OWN),
+        )
+        for size in sizes
+    ]
+
+
+def _notes(best: Option, plain: Option, cost: Cost, max_rows: int) -> tuple[str, ...]:
+    """Return what a user should know."""
+    ratio = cost(max_rows) / cost(1)
+    if best.drafter is None:
+        return (
+            f"Speculation does not pay here: a call on {max_rows} rows takes {ratio:.1f} times one "
+            "row. More steps, a device with idle capacity, or several devices would change that.",
+        )
+    if best.rows == max_rows and cost(max_rows) < 1.5 * cost(max_rows // 2 or 1):
+        return (f"The most rows allowed, {max_rows}, are the best; more may be better still.",)
+    return ()

@@ -1,0 +1,171 @@
+"""Runs that choose their own way: tree="auto", tune and plan=."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from torch import Tensor
+
+import redraft
+from redraft import Strategy, chain
+from redraft.sampling import TargetError
+from tests.sampling.checks import check_linear_path, check_residuals
+from tests.sampling.problems import bimodal, isotropic
+
+TABLE = chain.ancestral(chain.karras(60, 3.0, 0.05))
+TARGET = bimodal().target
+
+
+def spin(per_call: float, per_row: float) -> Any:
+    """A target that takes a stated time."""
+
+    def denoiser(x: Tensor, level: Tensor) -> Tensor:
+        end = time.perf_counter() + per_call + per_row * len(x)
+        f = TARGET(x, level)
+        while time.perf_counter() < end:
+            pass
+        return f
+
+    return denoiser
+
+
+def test_rows_for_nothing_are_used() -> None:
+    result = redraft.sample(spin(2e-3, 0.0), TABLE, 1, (2,), seed=0, tree="auto:32")
+    assert result.plan is not None and result.plan.speculates and result.plan.chosen.rows >= 8
+    assert result.calls[0] < 30
+
+
+@pytest.mark.parametrize("num", [1, 3])
+def test_rows_that_cost_as_much_as_calls_are_not(num: int) -> None:
+    result = redraft.sample(spin(0.0, 1.5e-3), TABLE, num, (2,), seed=0, tree="auto")
+    assert result.plan is not None and not result.plan.speculates
+    assert "Speculation stopped" in result.plan.notes[0]
+    assert (result.rows <= TABLE.calls_sequential + 9).all() and (result.calls >= 50).all()
+
+
+def test_what_auto_has_done_is_the_same_sample_by_its_plan() -> None:
+    """A chain's noises are the first of their steps whatever its size: the plan gives its calls."""
+    first = redraft.sample(spin(1e-3, 0.0), TABLE, 1, (2,), seed=3, tree="auto:16")
+    assert first.plan is not None
+    again, more = (
+        redraft.sample(TARGET, TABLE, 1, (2,), seed=3, plan=first.plan) for _ in range(2)
+    )
+    assert torch.equal(again.samples, more.samples) and again.plan is first.plan
+
+
+@pytest.mark.statistical
+@pytest.mark.parametrize("per_row", [0.0, 1.0])
+def test_the_law_is_the_targets(
+    per_row: float, fresh_seed: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Sizes that change from round to round, by a clock that is made up."""
+    clock = iter(np.random.default_rng(fresh_seed).uniform(0.5, 1.5, 10**6).cumsum())
+    monkeypatch.setattr("redraft.sampling.adaptive.perf_counter", lambda: float(next(clock)))
+    for problem in (bimodal(), isotropic()):
+        result = redraft.sample(
+            problem.target,
+            problem.chain,
+            20_000,
+            (problem.dim,),
+            seed=fresh_seed,
+            tree="auto:8",
+            trajectory=True,
+        )
+        assert result.trajectory is not None
+        check_residuals(result.trajectory, problem)
+        if problem.affine is not None:
+            check_linear_path(result.trajectory, problem)
+
+
+@pytest.mark.statistical
+def test_stopping_half_way_keeps_the_law(fresh_seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One sample at a time goes on by the plain sampler with what is left of its noises."""
+    problem = isotropic()
+    paths = []
+    monkeypatch.setattr("redraft.tree.probing._STOP", 0.0)
+    for seed in range(2000):
+        result = redraft.sample(
+            problem.target, problem.chain, 1, (6,), seed=fresh_seed + seed, tree="auto:4"
+        )
+        paths.append(result.samples.double() / 5.0)
+    reference = redraft.sequential(
+        problem.target, problem.chain, 2000, (6,), seed=fresh_seed + 10**6
+    ).samples
+    found = torch.cat(paths)
+    spread = reference.double().std(dim=0) / 5.0
+    assert (found.mean(dim=0).abs() < 6 * spread / 2000**0.5).all()
+    assert ((found.std(dim=0) / spread - 1.0).abs() < 6 * (2 / 2000) ** 0.5).all()
+
+
+def test_tune_finds_what_pays_and_says_when_nothing_does(tmp_path: Path) -> None:
+    common: dict[str, Any] = {"num": 16, "passes": 2, "max_rows": 16}
+    fast = redraft.tune(spin(2e-3, 0.0), TABLE, (2,), **common)
+    assert fast.speculates and fast.chosen.rows >= 8 and fast.speedup > 2.0
+    slow = redraft.tune(spin(0.0, 1e-3), TABLE, (2,), **common)
+    assert not slow.speculates and "does not pay" in slow.notes[0] and slow.speedup == 1.0
+    plain = redraft.sample(TARGET, TABLE, 2, (2,), seed=1, plan=slow)
+    assert (plain.calls == TABLE.calls_sequential).all()
+    fast.save(tmp_path / "deep" / "plan.json")
+    again = Strategy.load(tmp_path / "deep" / "plan.json")
+    runs = [
+        redraft.sample(TARGET, TABLE, 4, (2,), seed=1, plan=one, deterministic=True)
+        for one in (fast, again)
+    ]
+    assert torch.equal(runs[0].samples, runs[1].samples)
+    assert runs[0].calls.mean() < 25
+
+
+def test_a_row_budget_is_kept_and_calls_can_be_the_goal() -> None:
+    made = redraft.tune(TARGET, TABLE, (2,), num=16, passes=1, max_rows=6, goal="calls")
+    assert made.chosen.rows == 6 and {option.rows for option in made.options} == {1, 6}
+
+
+def test_chains_without_noise_are_not_speculated_on() -> None:
+    still = chain.ancestral(chain.karras(10, 3.0, 0.05), eta=0.0)
+    made = redraft.tune(TARGET, still, (2,), num=4)
+    assert not made.speculates and made.notes == ("No step has noise.",)
+
+
+def test_an_error_of_the_model_leaves_an_adaptive_run_to_go_on() -> None:
+    calls = 0
+
+    def flaky(x: Tensor, level: Tensor) -> Tensor:
+        nonlocal calls
+        calls += 1
+        if calls == 5:
+            raise RuntimeError("out of memory")
+        return TARGET(x, level)
+
+    with pytest.raises(TargetError) as caught:
+        redraft.sample(flaky, TABLE, 2, (2,), seed=0, tree="auto:8")
+    assert bool(caught.value.run.finish().samples.isfinite().all())
+
+
+@pytest.mark.parametrize(
+    ("options", "text"),
+    [
+        ({"tree": "auto:0"}, "auto or auto:M"),
+        ({"tree": "auto:many"}, "auto or auto:M"),
+        ({"tree": "auto", "drafter": "free"}, "leave both out"),
+        ({"tree": "auto", "deterministic": True}, "need a plan"),
+    ],
+)
+def test_bad_requests(options: dict[str, Any], text: str) -> None:
+    with pytest.raises(ValueError, match=text):
+        redraft.sample(TARGET, TABLE, 1, (2,), seed=0, **options)
+
+
+def test_a_plan_of_another_chain_is_refused(tmp_path: Path) -> None:
+    made = redraft.tune(TARGET, TABLE, (2,), num=2, passes=1, max_rows=2)
+    with pytest.raises(ValueError, match="another chain"):
+        redraft.sample(TARGET, chain.ancestral([3.0, 1.0, 0.1]), 1, (2,), seed=0, plan=made)
+    (tmp_path / "bad.json").write_text("{}")
+    with pytest.raises(ValueError, match="no strategy of this version"):
+        Strategy.load(tmp_path / "bad.json")
+    with pytest.raises(ValueError, match="goal must be"):
+        redraft.tune(TARGET, TABLE, (2,), goal="fast")
