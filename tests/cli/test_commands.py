@@ -199,7 +199,36 @@ def test_ls_and_env_print_tables_and_json():
     assert found["versions"]["torch"] in run("env").stdout
 
 
-@pytest.mark.parametrize("command", ["sample", "bench", "ls", "env"])
+def test_a_suite_is_measured_resumed_and_reported(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    options = ["--only", "steps=50,rows=4", "--num", "2", "--taught", "2"]
+    command = ["bench", "--suite", "digits", *options, "--json", "suite.json"]
+    first = run(*command)
+    assert "free+traversal chain:4" in first.stdout
+    assert "redraft report redraft-suite-digits" in first.stderr
+    again = run(*command)
+    assert again.stdout == first.stdout and "1 of 1 cells were there already" in again.stderr
+    found = json.loads((tmp_path / "suite.json").read_text())
+    assert [kept["slug"] for kept in found["cells"]] == ["digits_50_4"]
+    (cell,) = (tmp_path / "redraft-suite-digits" / "cells").iterdir()
+    cell.with_name("digits_50_4_broken.json").write_text("{")
+    assert "ignored 1 kept cell" in run(*command).stderr
+    done = run("report", "redraft-suite-digits")
+    assert done.stdout.startswith("redraft-suite-digits/report.html")
+    assert "digits, 50 steps" in (tmp_path / "redraft-suite-digits/report.html").read_text()
+
+
+def test_an_interrupted_suite_says_how_to_go_on(tmp_path, monkeypatch):
+    def stop(self, *arguments, **options):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(Job, "sample", stop)
+    command = ["bench", "--suite", "digits", "--only", "steps=50", "--out", str(tmp_path)]
+    result = run(*command, status=130)
+    assert "interrupted, 5 cells are left" in result.stderr
+
+
+@pytest.mark.parametrize("command", ["sample", "bench", "report", "ls", "env"])
 def test_help_shows_examples(command):
     text = run(command, "--help").stdout
     assert "Examples:" in text

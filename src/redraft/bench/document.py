@@ -110,6 +110,7 @@ def method_entry(record: Record, outcome: Outcome) -> dict[str, Any]:
         "speedup_wall": base / wall if base and wall else None,
         "own_share": median(own) if own else None,
         "acceptance_by_depth": _acceptance(record),
+        "tried_by_depth": [int(count) for count in _tries(record)[1]],
         "acceptance_by_step": _shares(record.by_step),
         "committed_per_round": steps / float(calls.mean()),
     }
@@ -148,11 +149,16 @@ def _ratio(record: Record, reference: Record | None) -> dict[str, Any]:
 
 def _acceptance(record: Record) -> list[float | None]:
     """Share of the tries at depth 1, 2, ... that were accepted; null where none was made."""
+    return _shares(_tries(record))
+
+
+def _tries(record: Record) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Return how many drafts were (accepted, tried) at depth 1, 2, ..."""
+    if record.method.name == SEQUENTIAL:
+        return np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64)
     tried = sum(np.asarray(result.summary.tried_per_depth) for result in record.counted)
     accepted = sum(np.asarray(result.summary.accepted_per_depth) for result in record.counted)
-    if record.method.name == SEQUENTIAL:
-        return []
-    return _shares((np.atleast_1d(accepted), np.atleast_1d(tried)))
+    return np.atleast_1d(accepted), np.atleast_1d(tried)
 
 
 def _shares(counts: tuple[NDArray[Any], NDArray[Any]] | None) -> list[float | None]:

@@ -6,7 +6,7 @@ import sys
 
 __all__ = ["main"]
 
-NEEDED = ("typer", "rich", "click")
+NEEDED = ("typer", "rich", "click", "matplotlib", "jinja2")
 
 
 def main() -> None:

@@ -10,6 +10,7 @@ from redraft import __version__
 from redraft.cli.bench import bench
 from redraft.cli.env import env
 from redraft.cli.ls import ls
+from redraft.cli.report import report
 from redraft.cli.sample import sample
 
 __all__ = ["app"]
@@ -42,10 +43,11 @@ def _common(
     Examples:
       redraft sample                     digits, side by side with sequential sampling
       redraft bench digits --rows 8,16   methods compared on one target
+      redraft report DIR                 a page about a suite of benchmarks
       redraft ls                         targets, drafters, verifiers, trees
       redraft env                        versions and devices
     """
 
 
-for command in (sample, bench, ls, env):
+for command in (sample, bench, report, ls, env):
     app.command()(command)

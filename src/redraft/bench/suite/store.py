@@ -54,17 +54,16 @@ class Store:
 
     def get(self, cell: Cell, settings: Document) -> Document | None:
         """Return what is kept of a cell under these settings; None if there is nothing."""
-        path = self._path(cell, settings)
+        path, found = self._path(cell, settings), None
         for other in sorted((self.folder / "cells").glob(f"{cell.slug}_*.json")):
             kept = _read(other)
             if kept is None:
                 self.ignored[UNREADABLE] += 1
             elif kept["cell"] == _plain(cell) and kept["settings"] == settings:
-                if other == path:
-                    return kept
+                found = kept if other == path else found
             else:
                 self.ignored[_difference(kept, _plain(cell), settings)] += 1
-        return None
+        return found
 
     def put(self, cell: Cell, settings: Document, kept: Document) -> None:
         """Keep a finished cell."""
