@@ -9,8 +9,10 @@ import pytest
 import torch
 from torch import Tensor
 
-from redraft import chain
+from redraft import chain, draft
 from redraft.sampling import NonFiniteError, Sampler, State
+from tests.sampling.cases import arbitrary
+from tests.sampling.problems import Problem
 from tests.sampling.stepping import same, step
 
 SHAPE = (2, 3)
@@ -51,6 +53,44 @@ def test_every_round_is_the_general_one(
         assert same(rows, other_rows) and same(state, other) and same(info, other_info)
         rounds += 1
     assert other.done and rounds > 1
+
+
+@pytest.mark.parametrize("tree", ["chain:2", "chain:5", "chain:16"])
+@pytest.mark.parametrize("table", CHAINS)
+def test_calibrated_rounds_are_the_general_ones_up_to_rounding(table: str, tree: str) -> None:
+    problem = Problem(target, target, CHAINS[table], 6)
+    short, long = pair(table, tree, drafter=draft.Recycled(arbitrary(problem)))
+    state, other = short.init(), long.init()
+    bonus = 0
+    while not state.done:
+        state, info, rows = step(short, state, target)
+        other, other_info, other_rows = step(long, other, target)
+        torch.testing.assert_close(rows.x, other_rows.x, rtol=1e-5, atol=1e-5)
+        assert rows.plan is not None and other_rows.plan is not None
+        guess, wanted = rows.plan.draft.guess.double(), other_rows.plan.draft.guess.double()
+        torch.testing.assert_close(guess, wanted, rtol=1e-5, atol=1e-5)
+        assert info.depth == other_info.depth and np.array_equal(state.step, other.step)
+        torch.testing.assert_close(state.x, other.x, rtol=1e-5, atol=1e-5)
+        if state.memory is not None and not state.done:
+            assert other.memory is not None and other.memory.x is not None
+            assert np.array_equal(state.memory.step, other.memory.step)
+            torch.testing.assert_close(
+                state.memory.x.float(), other.memory.x.float(), rtol=1e-5, atol=1e-5
+            )
+        bonus += info.num_bonus
+    assert other.done and bonus > 1
+
+
+def test_a_gain_that_gives_way_does_so_here_too() -> None:
+    problem = Problem(target, target, CHAINS["ancestral"], 6)
+    steep = arbitrary(problem)
+    steep.gram[..., 1:, 0] = steep.gram[..., 0, 1:] = -40.0
+    short, long = pair("ancestral", "chain:5", drafter=draft.Recycled(steep))
+    state, other = short.init(), long.init()
+    while not state.done:
+        state, _, rows = step(short, state, target)
+        other, _, other_rows = step(long, other, target)
+        torch.testing.assert_close(rows.x, other_rows.x, rtol=1e-4, atol=1e-4)
 
 
 def test_most_rounds_go_the_short_way(monkeypatch: pytest.MonkeyPatch) -> None:

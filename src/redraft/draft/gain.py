@@ -80,9 +80,16 @@ class References(NamedTuple):
 
 
 class GainDraft:
-    """Drafts from remembered predictions with calibrated corrections; a `Drawer`."""
+    """Drafts from remembered predictions with calibrated corrections; a `Drawer`.
 
-    freeze = "x0"
+    Attributes:
+        steps: The chain.
+        bins: (N,) bin of each step.
+        coefficients: (bins, 2, CLASSES, 3) c by place; see `Calibration.coefficients`.
+        least: Least factor a' of a state; the gain gives way where it would be smaller.
+    """
+
+    least = _LEAST
 
     def __init__(self, steps: Steps, calibration: Calibration, device: torch.device) -> None:
         """Lay out the coefficients.
@@ -103,9 +110,9 @@ class GainDraft:
             )
         if ((np.abs(steps.a) < _LEAST) & (steps.b == 0) & (steps.std > 0)).any():
             raise ValueError("a calibrated drafter needs a != 0 or b != 0 on noisy steps")
-        self._steps, self._device = steps, device
-        self._bins = calibration.bin(np.arange(steps.total))
-        self._found = calibration.coefficients()
+        self.steps, self._device = steps, device
+        self.bins = calibration.bin(np.arange(steps.total))
+        self.coefficients = calibration.coefficients()
 
     def __call__(self, frontier: Frontier) -> Draft:
         """Return the drafted states, float64, and the guesses (B, T, D)."""
@@ -113,8 +120,8 @@ class GainDraft:
         if memory is None or len(tree) == 1:
             return Draft(root, torch.zeros_like(root))
         ref = self._references(tree, Start(frontier.step, frontier.root, memory))
-        a, b, std = self._steps.kernel[:, ref.place]
-        c = self._found[self._bins[ref.place], ref.beyond, ref.kind]
+        a, b, std = self.steps.kernel[:, ref.place]
+        c = self.coefficients[self.bins[ref.place], ref.beyond, ref.kind]
         gain = c[..., 1] + c[..., 2]
         carry = a + b * gain
         low = carry < _LEAST
@@ -126,7 +133,7 @@ class GainDraft:
         r = r - self._on(c[..., 1]) * ref.x_o - self._on(c[..., 2]) * ref.x_bar
         parent, above = tree.parent[1:], ref.place[:, tree.parent[1:]]
         noise = frontier.noise[:, : len(parent)]
-        push = self._on(self._steps.std[above]) * noise + self._on(b[:, parent]) * r[:, parent]
+        push = self._on(self.steps.std[above]) * noise + self._on(b[:, parent]) * r[:, parent]
         product, share = _products(tree, carry)
         x = combine(self._host(np.concatenate((product[..., None], share), axis=2)), root, push)
         return Draft(x, r + self._on(gain) * x)
@@ -151,22 +158,26 @@ class GainDraft:
         gram = torch.bmm(vectors, vectors.transpose(1, 2)).cpu().numpy()
         return (ref.place[seen], ref.beyond[seen], ref.kind[seen]), gram
 
+    def drift(self, most: int) -> tuple[Floats, Floats]:
+        """Return A and B (N, most + 1): e steps without noise take x to A x + B f."""
+        return _drift(self.steps, most)
+
     def _references(self, tree: Tree, start: Start) -> References:
         """Return what the guesses of the nodes start from."""
         step, root, memory = start
         assert memory.x is not None and memory.step is not None
-        size, total = len(tree), self._steps.total
+        size, total = len(tree), self.steps.total
         f_o, x_o, stood = memory.f[:, :size], memory.x[:, :size], memory.step[:, :size]
         place = step[:, None] + tree.depth
         ahead = place - stood
         kind = classes(np.where(ahead > 0, ahead, tree.depth))
-        carry, pull = _drift(self._steps, int(ahead.max(initial=0)) + 1)
+        carry, pull = _drift(self.steps, int(ahead.max(initial=0)) + 1)
         far = (np.minimum(stood, total - 1), ahead)
         x_o = self._on(carry[far]) * x_o + self._on(pull[far]) * f_o
         near = (step[:, None], np.broadcast_to(tree.depth, place.shape))
         f_b = memory.f[:, :1]
         if int(tree.height) >= carry.shape[1]:
-            carry, pull = _drift(self._steps, int(tree.height) + 1)
+            carry, pull = _drift(self.steps, int(tree.height) + 1)
         x_bar = self._on(carry[near]) * root.unsqueeze(1) + self._on(pull[near]) * f_b
         place = np.minimum(place, total - 1)
         beyond = (ahead > 0).astype(np.int64)

@@ -19,14 +19,17 @@ begins and ends every run, and it takes over whenever something is out of the or
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
 
 from redraft.coupling import Greedy, Reflection
 from redraft.draft.drafter import Draft, Memory
+from redraft.draft.gain import GainDraft
+from redraft.draft.gain_host import ChainGain
 from redraft.draft.linear import LinearDraft
 from redraft.draft.product import SMALL
 from redraft.sampling.arguments import check_prediction
@@ -40,10 +43,13 @@ if TYPE_CHECKING:
 
 __all__ = ["Solo", "solo"]
 
+Floats = NDArray[Any]
+
 
 def solo(sampler: Sampler) -> Solo | None:
     """Return the short way for a run of one sample; None if it has none."""
     draw, size = sampler.draw, len(sampler.tree)
+    columns = 2 * size + 1 if isinstance(draw, LinearDraft) else 3 * size
     fits = (
         sampler.num == 1
         and sampler.device.type == "cpu"
@@ -51,21 +57,21 @@ def solo(sampler: Sampler) -> Solo | None:
         and sampler.looks_ahead
         and sampler.tree.width == 1
         and type(sampler.verifier) in (Greedy, Reflection)
-        and isinstance(draw, LinearDraft)
-        and draw.freeze == "x0"
-        and draw.keeps_table
-        and size * (2 * size + 1) * sampler.dim <= SMALL
+        and size * columns * sampler.dim <= SMALL
         and not any(sampler.record)
     )
-    return Solo(sampler, draw) if fits and isinstance(draw, LinearDraft) else None
+    if fits and isinstance(draw, GainDraft):
+        return SoloGain(sampler, draw)
+    if fits and isinstance(draw, LinearDraft) and draw.freeze == "x0" and draw.keeps_table:
+        return SoloPlain(sampler, draw)
+    return None
 
 
 class Solo:
     """Rounds of a run of one sample, over a whole chain; tables as NumPy sees them."""
 
-    def __init__(self, sampler: Sampler, draw: LinearDraft) -> None:
+    def __init__(self, sampler: Sampler) -> None:
         self.sampler, self.tree, self.size = sampler, sampler.tree, len(sampler.tree)
-        self.factors = draw.host_table()
         self.windows, self.kernel = sampler.windows, sampler.steps.kernel.T
         self.last = sampler.steps.total - self.size
         self.nodes, self.one = every_node(1, self.size), everyone(1)
@@ -81,8 +87,7 @@ class Solo:
         if first + size >= block.coin.shape[1]:
             return None
         z = block.normal.numpy()[:, first : first + size]
-        parts = np.concatenate((state.x.numpy()[:, None], memory.f.numpy(), z), axis=1)
-        x = np.matmul(self.factors[n : n + 1], parts)
+        x, guess = self._draft(n, state.x, memory, z)
         place, limit = self.windows.place.view[n : n + 1], sampler.reach[n : n + 1]
         laid_out = Plan(
             self.tree,
@@ -98,7 +103,7 @@ class Solo:
             state.drawn,
             torch.from_numpy(z),
             block.coin[:, first : first + size],
-            Draft(torch.from_numpy(x), memory.f),
+            Draft(torch.from_numpy(x), guess),
             block,
         )
         states = torch.from_numpy(x.astype(sampler.level.dtype).reshape(size, *sampler.shape))
@@ -106,6 +111,14 @@ class Solo:
         owner = state.owner.repeat(size)
         cond = sampler.condition(owner) if sampler.cond else {}
         return Rows(states, level, place[0], owner, cond, laid_out)
+
+    def _draft(self, n: int, root: Tensor, memory: Memory, z: Floats) -> tuple[Floats, Tensor]:
+        """Return drafted states (1, T, D) and guesses (1, T, D)."""
+        raise NotImplementedError
+
+    def _remember(self, n: int, node: int, found: Floats, drafted: Floats) -> Memory:
+        """Return what is remembered of predictions and drafted states from ``node`` on."""
+        raise NotImplementedError
 
     def commit(self, state: State, rows: Rows, f: Tensor) -> tuple[State, Info] | None:
         """Return the next state and what happened; None where the general way is needed."""
@@ -130,7 +143,8 @@ class Solo:
             return None
         kappa = -2.0 * zeta.item(stop) if recovered else 0.0
         a, b, std = self.kernel[n + stop]  # float64, so that the sums are
-        x = a * p.draft.x.numpy()[0, stop]
+        drafted = p.draft.x.numpy()
+        x = a * drafted[0, stop]
         x += b * found[0, stop]
         x += (std * kappa * sign.item(stop)) * gap[0, stop]
         x += std * z[0, stop]
@@ -140,7 +154,7 @@ class Solo:
             torch.from_numpy(x.astype(found.dtype)[None]),
             state.attempt,
             state.drawn,
-            Memory(torch.from_numpy(_below(found, stop + recovered)), None, None),
+            self._remember(n, stop + recovered, found, drafted),
             self.one,
             p.lookahead,
             state.samples,
@@ -152,7 +166,45 @@ class Solo:
         return moved, Info(state.owner, state.step, depth, p.limit, fixed, height, height, size, 0)
 
 
-def _below(values: np.ndarray, node: int) -> np.ndarray:
+class SoloPlain(Solo):
+    """With the remembered predictions as they are; see `redraft.draft.linear`."""
+
+    def __init__(self, sampler: Sampler, draw: LinearDraft) -> None:
+        super().__init__(sampler)
+        self.factors = draw.host_table()
+
+    def _draft(self, n: int, root: Tensor, memory: Memory, z: Floats) -> tuple[Floats, Tensor]:
+        parts = np.concatenate((root.numpy()[:, None], memory.f.numpy(), z), axis=1)
+        return np.matmul(self.factors[n : n + 1], parts), memory.f
+
+    def _remember(self, n: int, node: int, found: Floats, drafted: Floats) -> Memory:
+        return Memory(torch.from_numpy(_below(found, node)), None, None)
+
+
+class SoloGain(Solo):
+    """With calibrated corrections; see `redraft.draft.gain`."""
+
+    def __init__(self, sampler: Sampler, draw: GainDraft) -> None:
+        super().__init__(sampler)
+        self.chain = ChainGain(draw, self.size)
+        self.steps = np.arange(sampler.steps.total + 1)
+
+    def _draft(self, n: int, root: Tensor, memory: Memory, z: Floats) -> tuple[Floats, Tensor]:
+        assert memory.x is not None and memory.step is not None
+        own = int(memory.step[0, -1]) - n + 1
+        of_x, of_g = self.chain.factors(n, own)
+        parts = np.concatenate(
+            (root.numpy(), memory.f.numpy()[0], memory.x.numpy()[0], z[0, : self.size - 1])
+        )
+        return (of_x @ parts)[None], torch.from_numpy((of_g @ parts)[None])
+
+    def _remember(self, n: int, node: int, found: Floats, drafted: Floats) -> Memory:
+        f, x = torch.from_numpy(_below(found, node)), torch.from_numpy(_below(drafted, node))
+        last = n + self.size - 1
+        return Memory(f, x, _below(self.steps[None, n : last + 1], node))
+
+
+def _below(values: NDArray[Any], node: int) -> NDArray[Any]:
     """Return the entries from ``node`` on, (1, T, D), the last one repeated."""
     below = np.empty_like(values)
     kept = values.shape[1] - node
