@@ -229,7 +229,7 @@ bind rarely. Samples: {samples}.
 Freeze the posterior mean x0 along a draft. Its k-th step has the distance
 delta_k = |b| |f_k - f_0| / std. With N steps, b ~ 1/N and std ~ N^(-1/2); f is a martingale of d
 coordinates, so |f_k - f_0| ~ sqrt(d k/N). Hence delta_k ~ sqrt(d k) / N, and a draft is rejected
-where the sum sqrt(d) L^(3/2) / N reaches 1: after L ~ N^(2/3) d^(-1/3) steps. Calls are N/L, which is
+where the sum sqrt(d) L^(3/2) / N reaches 1: after L ~ N^(2/3) d^(-1/3) steps. Calls are N/L,
 **N^(1/3) d^(1/3)**. Where L would be less than one step, every step takes a call: such stretches of
 a chain add calls in proportion to N, so for large d the exponent comes down to 1/3 from above.
 
@@ -238,8 +238,8 @@ before, and the distance that decides is that between two sweeps.
 
 ## Fitted exponents
 
-Least squares on a log-log scale, over the cells with N >= 250, with at most a third of the sequential
-calls, and with rows enough (where there are three such cells at least).
+Least squares on a log-log scale, over the cells with N >= 250, with at most a third of the
+sequential calls, and with rows enough (where there are three such cells at least).
 
 calls ~ N^p:
 
