@@ -49,10 +49,10 @@ def _cells() -> tuple[Cell, ...]:
         ("free:velocity", "traversal", "chain:7", 1.16, 1.965, 2.026),
         ("free:velocity", "traversal", "chain:28", 1.25, 1.957, 1.982),
         ("free:velocity", "greedy", "kary:2,3", 0.75, 1.822, 1.877),
-        ("free:velocity", "greedy", "kary:4,3", 0.65, 1.886, 1.944),
+        ("free:velocity", "greedy", "kary:4,3", 0.71, 1.886, 1.944),
         ("free:velocity", "greedy", "kary:2,5", 0.95, 2.006, 2.096),
         ("free:velocity", "greedy", "kary:4,5", 0.90, 2.104, 2.176),
-        ("free:velocity", "traversal", "kary:2,3", 0.75, 1.841, 1.893),
+        ("free:velocity", "traversal", "kary:2,3", 0.76, 1.841, 1.893),
         ("free:velocity", "traversal", "kary:2,5", 0.95, 2.039, 2.133),
     ]
     cells = []
