@@ -10,6 +10,7 @@ from redraft import __version__
 from redraft.cli.bench import bench
 from redraft.cli.env import env
 from redraft.cli.ls import ls
+from redraft.cli.plan import plan
 from redraft.cli.report import report
 from redraft.cli.sample import sample
 
@@ -42,6 +43,7 @@ def _common(
     \b
     Examples:
       redraft sample                     digits, side by side with sequential sampling
+      redraft plan digits                what is fastest on this device
       redraft bench digits --rows 8,16   methods compared on one target
       redraft report DIR                 a page about a suite of benchmarks
       redraft ls                         targets, drafters, verifiers, trees
@@ -49,5 +51,5 @@ def _common(
     """
 
 
-for command in (sample, bench, report, ls, env):
+for command in (sample, plan, bench, report, ls, env):
     app.command()(command)

@@ -35,7 +35,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["CLASSES", "Calibration", "Evidence", "classes"]
+__all__ = ["CLASSES", "Calibration", "Evidence", "classes", "depths"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -52,6 +52,15 @@ _SUMS = ("count", "gram", "tried", "accepted")
 def classes(depth: Ints) -> Ints:
     """Return the class of each depth, 0..CLASSES-1."""
     return np.searchsorted(_EDGES, depth, side="right") - 1
+
+
+def depths() -> list[str]:
+    """Return the depths of each class, as text: "0", ..., "4-5", ..., "48+"."""
+    ends = [*(_EDGES[1:] - 1).tolist(), None]
+    return [
+        f"{first}+" if last is None else f"{first}" if first == last else f"{first}-{last}"
+        for first, last in zip(_EDGES.tolist(), ends, strict=True)
+    ]
 
 
 @dataclass(frozen=True, eq=False)

@@ -89,6 +89,11 @@ class Strategy:
             return plain.seconds / self.chosen.seconds
         return plain.calls / self.chosen.calls
 
+    @property
+    def speedup_error(self) -> float:
+        """Standard error of `speedup` that comes from the number of calls."""
+        return self.speedup * self.chosen.calls_error / self.chosen.calls
+
     def parts(self) -> tuple[Drafter, str, str]:
         """Return the chosen drafter, verifier and tree; plain sampling is a chain of one row."""
         return self.make_drafter(), self.chosen.verifier or "greedy", f"chain:{self.chosen.rows}"
