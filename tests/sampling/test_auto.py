@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import time
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -21,36 +21,50 @@ TABLE = chain.ancestral(chain.karras(60, 3.0, 0.05))
 TARGET = bimodal().target
 
 
-def spin(per_call: float, per_row: float) -> Any:
-    """A target that takes a stated time."""
+class Clock:
+    """A clock that only targets and looks at it move on."""
 
-    def denoiser(x: Tensor, level: Tensor) -> Tensor:
-        end = time.perf_counter() + per_call + per_row * len(x)
-        f = TARGET(x, level)
-        while time.perf_counter() < end:
-            pass
-        return f
+    def __init__(self, patch: pytest.MonkeyPatch) -> None:
+        self.now = 0.0
+        for room in ("adaptive", "tune"):
+            patch.setattr(sys.modules[f"redraft.sampling.{room}"], "perf_counter", self.read)
 
-    return denoiser
+    def read(self) -> float:
+        self.now += 1e-5
+        return self.now
+
+    def target(self, per_call: float, per_row: float) -> Any:
+        """A target that takes a stated time."""
+
+        def denoiser(x: Tensor, level: Tensor) -> Tensor:
+            self.now += per_call + per_row * len(x)
+            return TARGET(x, level)
+
+        return denoiser
 
 
-def test_rows_for_nothing_are_used() -> None:
-    result = redraft.sample(spin(2e-3, 0.0), TABLE, 1, (2,), seed=0, tree="auto:32")
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
+    return Clock(monkeypatch)
+
+
+def test_rows_for_nothing_are_used(clock: Clock) -> None:
+    result = redraft.sample(clock.target(2e-3, 0.0), TABLE, 1, (2,), seed=0, tree="auto:32")
     assert result.plan is not None and result.plan.speculates and result.plan.chosen.rows >= 8
     assert result.calls[0] < 30
 
 
 @pytest.mark.parametrize("num", [1, 3])
-def test_rows_that_cost_as_much_as_calls_are_not(num: int) -> None:
-    result = redraft.sample(spin(0.0, 1.5e-3), TABLE, num, (2,), seed=0, tree="auto")
+def test_rows_that_cost_as_much_as_calls_are_not(num: int, clock: Clock) -> None:
+    result = redraft.sample(clock.target(0.0, 1.5e-3), TABLE, num, (2,), seed=0, tree="auto")
     assert result.plan is not None and not result.plan.speculates
     assert "Speculation stopped" in result.plan.notes[0]
     assert (result.rows <= TABLE.calls_sequential + 9).all() and (result.calls >= 50).all()
 
 
-def test_what_auto_has_done_is_the_same_sample_by_its_plan() -> None:
+def test_what_auto_has_done_is_the_same_sample_by_its_plan(clock: Clock) -> None:
     """A chain's noises are the first of their steps whatever its size: the plan gives its calls."""
-    first = redraft.sample(spin(1e-3, 0.0), TABLE, 1, (2,), seed=3, tree="auto:16")
+    first = redraft.sample(clock.target(1e-3, 0.0), TABLE, 1, (2,), seed=3, tree="auto:16")
     assert first.plan is not None
     again, more = (
         redraft.sample(TARGET, TABLE, 1, (2,), seed=3, plan=first.plan) for _ in range(2)
@@ -102,11 +116,11 @@ def test_stopping_half_way_keeps_the_law(fresh_seed: int, monkeypatch: pytest.Mo
     assert ((found.std(dim=0) / spread - 1.0).abs() < 6 * (2 / 2000) ** 0.5).all()
 
 
-def test_tune_finds_what_pays_and_says_when_nothing_does(tmp_path: Path) -> None:
+def test_tune_finds_what_pays_and_says_when_nothing_does(tmp_path: Path, clock: Clock) -> None:
     common: dict[str, Any] = {"num": 16, "passes": 2, "max_rows": 16}
-    fast = redraft.tune(spin(2e-3, 0.0), TABLE, (2,), **common)
+    fast = redraft.tune(clock.target(2e-3, 0.0), TABLE, (2,), **common)
     assert fast.speculates and fast.chosen.rows >= 8 and fast.speedup > 2.0
-    slow = redraft.tune(spin(0.0, 1e-3), TABLE, (2,), **common)
+    slow = redraft.tune(clock.target(0.0, 1e-3), TABLE, (2,), **common)
     assert not slow.speculates and "does not pay" in slow.notes[0] and slow.speedup == 1.0
     plain = redraft.sample(TARGET, TABLE, 2, (2,), seed=1, plan=slow)
     assert (plain.calls == TABLE.calls_sequential).all()

@@ -74,5 +74,5 @@ def test_an_unknown_shape_is_answered_with_the_nearest_one(spec, nearest):
 
 
 def test_an_unlike_shape_is_answered_with_all_of_them():
-    with pytest.raises(ValueError, match="Valid names: chain, kary"):
+    with pytest.raises(ValueError, match="Valid names: best, chain, kary"):
         grow("7")

@@ -97,11 +97,24 @@ class AdaptiveRun(Run):
         """Return what was chosen, and why."""
         probing, total = self._probing, self._levels
         seconds = probing.seconds
-        options = [Option(None, None, 1, float(total), 0.0, total * seconds.get(1, np.nan), False)]
+        options = [
+            Option(
+                None, None, "chain:1", 1, float(total), 0.0, total * seconds.get(1, np.nan), False
+            )
+        ]
         for rows in sorted(set(seconds) - {1}):
             calls = total / probing.commits(rows)
             options.append(
-                Option("recycled", "greedy", rows, calls, np.nan, calls * seconds[rows], False)
+                Option(
+                    "recycled",
+                    "greedy",
+                    f"chain:{rows}",
+                    rows,
+                    calls,
+                    np.nan,
+                    calls * seconds[rows],
+                    False,
+                )
             )
         chosen = (
             options[0]

@@ -64,9 +64,10 @@ def sample(
         seed: One integer, or one per sample.
         drafter: "recycled", "free", "frozen", or an object such as ``redraft.draft.Model(cheap)``.
         verifier: "greedy", "traversal" or "reflection".
-        tree: "chain:M" or "kary:K,D"; M, the number of rows per sample and call, trades rows for
-            calls. "auto" or "auto:M": chooses the rows (up to M, 32 by default) from round to round
-            by what they cost here, and stops speculating if it does not pay.
+        tree: "chain:M", "kary:K,D" or "best:M,A" (see `redraft.tree.grow`); M, the number of rows
+            per sample and call, trades rows for calls. "auto" or "auto:M": chooses the rows (up to
+            M, 32 by default) from round to round by what they cost here, and stops speculating if
+            it does not pay.
         cond: Conditioning of each sample, each tensor (num, ...).
         plan: What `redraft.tune` has chosen, or the plan of an earlier result, in the place of
             drafter, verifier and tree.

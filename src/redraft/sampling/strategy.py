@@ -30,7 +30,8 @@ class Option:
     Attributes:
         drafter: "recycled" or "free"; None: the sequential sampler.
         verifier: "greedy" or "traversal"; None likewise.
-        rows: Rows of a call; 1 for the sequential sampler.
+        tree: Its draft tree; "chain:1" for the sequential sampler.
+        rows: Rows of a call.
         calls: Expected calls of a sample.
         calls_error: Standard error of that.
         seconds: Expected seconds of a sample on its own; None if the cost was not measured.
@@ -39,6 +40,7 @@ class Option:
 
     drafter: str | None
     verifier: str | None
+    tree: str
     rows: int
     calls: float
     calls_error: float
@@ -51,7 +53,7 @@ class Option:
         if self.drafter is None:
             return "sequential"
         taught = ":warm" if self.warm else ""
-        return f"{self.drafter}{taught}+{self.verifier} chain:{self.rows}"
+        return f"{self.drafter}{taught}+{self.verifier} {self.tree}"
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,7 +98,7 @@ class Strategy:
 
     def parts(self) -> tuple[Drafter, str, str]:
         """Return the chosen drafter, verifier and tree; plain sampling is a chain of one row."""
-        return self.make_drafter(), self.chosen.verifier or "greedy", f"chain:{self.chosen.rows}"
+        return self.make_drafter(), self.chosen.verifier or "greedy", self.chosen.tree
 
     def make_drafter(self) -> Drafter:
         """Return the chosen drafter."""

@@ -23,6 +23,7 @@ from redraft.draft.drafter import Denoiser
 from redraft.sampling.arguments import check_chain, check_shape
 from redraft.sampling.calibrate import teach
 from redraft.sampling.strategy import Option, Strategy, chain_key
+from redraft.tree.best import best as best_tree
 from redraft.tree.cost import Cost, fit_cost
 from redraft.tree.reach import expected_calls
 
@@ -37,6 +38,7 @@ _OWN = 2.5e-4
 class _Way(NamedTuple):
     drafter: str
     verifier: str
+    tree: str
     taught: Calibration
     calls: float
     error: float
@@ -84,12 +86,12 @@ def tune(
     steps, size = Steps.of(check_chain(chain)), check_shape(shape)
     one = {key: value[:1] for key, value in (cond or {}).items()}
     cost = measure_cost(denoiser, steps, size, max_rows, one, dtype, torch.device(device))
-    plain = Option(None, None, 1, float(steps.total), 0.0, steps.total * cost(1))
+    plain = Option(None, None, "chain:1", 1, float(steps.total), 0.0, steps.total * cost(1))
     if max_rows == 1 or int(steps.reach.max()) == 0:
         why = "No row is left to speculate on." if max_rows == 1 else "No step has noise."
         return Strategy(plain, (plain,), None, cost, 0.0, chain_key(chain), (why,))
-    ways = []
-    for drafter, verifier in _WAYS:
+
+    def way(drafter: str, verifier: str, tree: str) -> _Way:
         taught, calls = teach(
             denoiser,
             chain,
@@ -98,19 +100,27 @@ def tune(
             seed=seed,
             drafter=drafter,
             verifier=verifier,
-            tree=f"chain:{max_rows}",
+            tree=tree,
             cond=cond,
             passes=passes,
             dtype=dtype,
             device=device,
         )
         error = float(calls.std() / len(calls) ** 0.5)
-        ways.append(_Way(drafter, verifier, taught, float(calls.mean()), error))
+        return _Way(drafter, verifier, tree, taught, float(calls.mean()), error)
+
+    ways = [way(*rules, f"chain:{max_rows}") for rules in _WAYS]
+    grown = _grown(ways[-1].taught, max_rows)
+    if grown is not None:
+        ways.append(way(*_WAYS[-1], grown))
     options = [plain]
-    for way in ways:
-        options += _options(way, steps, cost, max_rows, goal)
+    for one in ways:
+        options += _options(one, steps, cost, max_rows, goal)
     best = min(options, key=lambda o: o.calls if goal == "calls" else (o.seconds or np.inf))
-    taught = next((way.taught for way in ways if way.drafter == best.drafter), None)
+    rules = (best.drafter, best.verifier)
+    of_best = [one for one in ways if rules == (one.drafter, one.verifier)]
+    taught = next((o.taught for o in reversed(of_best) if o.tree == best.tree), None)
+    taught = taught or (of_best[0].taught if of_best else None)
     return Strategy(
         best,
         tuple(options),
@@ -153,10 +163,17 @@ def measure_cost(
     return fit_cost(rows, seconds)
 
 
+def _grown(taught: Calibration, rows: int) -> str | None:
+    """Return the tree that reaches more than a chain at the acceptance seen; None if none does."""
+    share = float(taught.accepted.sum() / max(taught.tried.sum(), 1.0))
+    tree = best_tree(rows, min(max(round(share, 2), 0.01), 0.99))
+    return tree.name if tree.width > 1 else None
+
+
 def _options(way: _Way, steps: Steps, cost: Cost, max_rows: int, goal: str) -> list[Option]:
     """Return a way at every size; predictions are scaled to what was measured at the largest."""
     sizes = sorted({size for size in (*_SIZES, max_rows) if size <= max_rows})
-    sizes = sizes[-1:] if goal == "calls" else sizes
+    sizes = sizes[-1:] if goal == "calls" or not way.tree.startswith("chain") else sizes
     by_bin = way.taught.acceptance()
     place = way.taught.bin(np.arange(steps.total))
     table = by_bin[place][:, classes(np.arange(max_rows))]
@@ -170,6 +187,7 @@ def _options(way: _Way, steps: Steps, cost: Cost, max_rows: int, goal: str) -> l
         Option(
             way.drafter,
             way.verifier,
+            f"chain:{size}" if way.tree.startswith("chain") else way.tree,
             size,
             scale * predicted[size],
             way.error * predicted[size] / predicted[sizes[-1]],

@@ -1,7 +1,8 @@
-"""Fixed shapes: chains and k-ary trees.
+"""Shapes: chains, k-ary trees, and trees grown where they reach most.
 
 ``chain:M`` has M rows below one another; ``kary:K,D`` has K children per node and D levels of rows,
-root included, so ``chain:M`` is ``kary:1,M``.
+root included, so ``chain:M`` is ``kary:1,M``. ``best:M,A`` has at most M rows, grown for drafts of
+which the first one below a node is accepted with chance A; see `redraft.tree.best`.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from functools import lru_cache
 import numpy as np
 
 from redraft.registry import choose
+from redraft.tree.best import best
 from redraft.tree.tree import Tree
 
 __all__ = ["MAX_ROWS", "chain", "grow", "kary"]
@@ -52,19 +54,40 @@ def grow(spec: str | Tree) -> Tree:
     """Return the tree that ``spec`` names, or ``spec`` itself if it is one.
 
     Raises:
-        ValueError: If the specification is not of the form ``chain:M`` or ``kary:K,D``.
+        ValueError: If the specification is not of the form ``chain:M``, ``kary:K,D`` or
+            ``best:M,A``.
     """
     if isinstance(spec, Tree):
         return spec
     kind, _, numbers = str(spec).partition(":")
     make, count, example = choose("tree", kind, _SHAPES)
     values = numbers.split(",") if numbers else []
+    if kind == "best":
+        return _best(str(spec), values)
     if len(values) != count or not all(re.fullmatch(r"\s*-?\d+\s*", value) for value in values):
         raise ValueError(f"tree {spec!r} does not read as {example}")
     return make(*(int(value) for value in values))
 
 
+def _best(spec: str, values: list[str]) -> Tree:
+    rows, *share = values or [""]
+    if not rows.strip().isdecimal() or len(share) > 1 or not all(map(_is_share, share)):
+        raise ValueError(f"tree {spec!r} does not read as {_SHAPES['best'][2]}")
+    if not 1 <= int(rows) <= MAX_ROWS:
+        raise ValueError(f"tree {spec!r} has {rows} rows; use 1 to {MAX_ROWS}")
+    return best(int(rows), float(share[0]) if share else _SHARE)
+
+
+def _is_share(text: str) -> bool:
+    try:
+        return 0.0 < float(text) < 1.0
+    except ValueError:
+        return False
+
+
+_SHARE = 0.7
 _SHAPES = {
     "chain": (chain, 1, "chain:M, e.g. chain:16 (M evaluated rows)"),
     "kary": (kary, 2, "kary:K,D, e.g. kary:2,4 (K children per node, D levels of rows)"),
+    "best": (best, 2, "best:M,A, e.g. best:31,0.6 (M rows, drafts accepted with chance A < 1)"),
 }
