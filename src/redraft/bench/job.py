@@ -146,9 +146,48 @@ class Job:
             "tree": method.tree,
         }
 
+    def settle(self, method: Method) -> Method:
+        """Return a method with what `redraft.tune` chooses, if that is left to it."""
+        if method.goal is None:
+            return method
+        key = (method.name, method.goal, f"chain:{method.rows}")
+        if key not in self._settled:
+            begin = perf_counter()
+            made = redraft.tune(
+                self.target.denoiser,
+                self.chain,
+                self.target.shape,
+                seed=self.seed,
+                max_rows=method.rows,
+                num=self.taught,
+                passes=PASSES,
+                goal=method.goal,
+                cond=self._others(),
+                dtype=self.dtype,
+                device=self.device,
+            )
+            chosen = made.chosen
+            prefetch = "nearest" if chosen.drafter == "free" else None
+            parts = (chosen.drafter, chosen.verifier, chosen.tree, "x0", prefetch)
+            settled = Method(method.name, *parts, warm=chosen.warm)
+            if made.calibration is None:
+                settled = Method(method.name)
+            else:
+                lesson = Lesson(made.calibration, perf_counter() - begin)
+                self._lessons[(method.name, chosen.verifier or "", chosen.tree)] = lesson
+            self._settled[key] = settled
+        return self._settled[key]
+
+    @cached_property
+    def _settled(self) -> dict[tuple[str, str, str], Method]:
+        return {}
+
     def teach(self, method: Method) -> Lesson:
         """Return what a warm method knows; taught when first asked, once per method and tree."""
         assert method.drafter and method.verifier and method.tree
+        own = (method.name, method.verifier, method.tree)
+        if own in self._lessons:  # a method that `redraft.tune` has settled
+            return self._lessons[own]
         key = (method.drafter, method.verifier, method.tree)
         if key not in self._lessons:
             begin = perf_counter()

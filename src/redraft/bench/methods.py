@@ -7,6 +7,8 @@ free:eps+reflection           free and frozen hold eps fixed (or x0, v, velocity
 free:parent+reflection        free takes the prediction where the round stopped
 free:eps:parent+reflection    both
 recycled:warm+greedy          taught beforehand on other samples (recycled, and free with x0)
+auto                          what `redraft.tune` chooses with at most as many rows, for least calls
+auto:time                     the same for least time, on this device
 ============================= =============================================================
 
 Colons, as in ``chain:16``, because they need no quotes in a shell.
@@ -29,6 +31,8 @@ __all__ = ["SEQUENTIAL", "Method", "parse"]
 SEQUENTIAL = "sequential"
 PREFETCHES = ("nearest", "parent")
 WARM = "warm"
+AUTO = {"auto": "calls", "auto:time": "time"}
+"""Goals of `redraft.tune`, by name."""
 TAUGHT = ("recycled", "free")
 """Drafters that `redraft.calibrate` can teach."""
 
@@ -45,6 +49,7 @@ class Method:
         freeze: What the drafter holds fixed; None if it holds nothing.
         prefetch: Where the drafter free takes its prediction; None for others.
         warm: Whether the drafter is taught beforehand, on other samples.
+        goal: What `redraft.tune` is to look for; None: nothing is left to it.
     """
 
     name: str
@@ -54,6 +59,7 @@ class Method:
     freeze: str | None = None
     prefetch: str | None = None
     warm: bool = False
+    goal: str | None = None
 
     @property
     def title(self) -> str:
@@ -112,10 +118,13 @@ def parse(text: str, tree: str) -> Method:
     """
     if text == SEQUENTIAL:
         return Method(SEQUENTIAL)
+    if text in AUTO:
+        chain = f"chain:{len(grow(tree))}"
+        return Method(text, "recycled", "greedy", chain, "x0", warm=True, goal=AUTO[text])
     words, plus, verifier = text.partition("+")
     if not plus:
         pairs = {f"{drafter}+{rule}": None for drafter in DRAFTERS for rule in VERIFIERS}
-        choose("method", text, {SEQUENTIAL: None, **pairs})
+        choose("method", text, {SEQUENTIAL: None, **dict.fromkeys(AUTO), **pairs})
     drafter, *options = words.split(":")
     choose("drafter", drafter, DRAFTERS)
     choose("verifier", verifier, VERIFIERS)

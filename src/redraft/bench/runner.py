@@ -125,6 +125,9 @@ def _count(outcome: Outcome, report: Report, strict: bool) -> None:
 
 def _count_one(record: Record, job: Job, report: Report) -> None:
     """Run a method on all samples; the sequential one on one, as all take the same calls."""
+    if record.method.goal is not None:
+        report(f"tuning: {record.method.title}", 0, 1)
+        record.method = job.settle(record.method)
     title = f"calls: {record.method.title}"
     plain = record.method.name == SEQUENTIAL
     if record.method.warm:
@@ -191,6 +194,7 @@ def run_each(job: Job, methods: Sequence[Method], *, report: Report) -> Outcome:
     outcome = Outcome(job, records, _baseline(records))
     try:
         for record in records:
+            record.method = job.settle(record.method)
             job.run_once(record.method, 0)  # warm-up
         for which in range(job.num):
             runs = [job.run_once(record.method, which) for record in records]

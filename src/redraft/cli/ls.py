@@ -19,12 +19,14 @@ __all__ = ["catalogue", "ls"]
 TREES = {
     "chain:16": "16 rows below one another.",
     "kary:2,4": "2 children per node, 4 levels of rows: 15 rows (not with reflection).",
+    "best:31,0.6": "31 rows where they reach most, for drafts accepted with chance 0.6.",
 }
 METHODS = {
     "sequential": "One call per step: the baseline.",
     "recycled+greedy": "Drafter and verifier.",
     "free:eps+reflection": "What free and frozen hold fixed: x0, eps, v, velocity, increment.",
     "recycled:warm+greedy": "Recycled or free is taught beforehand, on other samples.",
+    "auto": "What redraft.tune chooses for least calls; auto:time for least time here.",
     "free:parent+reflection": "Free takes the prediction where the round stopped, not the nearest.",
 }
 

@@ -60,6 +60,7 @@ def _on_digits(rows: int) -> tuple[tuple[Pair, ...], tuple[Pair, ...]]:
     ours = (
         ("recycled+greedy", chain),
         ("recycled:warm+greedy", chain),
+        ("auto", chain),
         *(("free:warm+traversal", tree) for tree in (chain, shapes[0])),
     )
     return (PLAIN, *published, *ours), published
@@ -97,6 +98,7 @@ def _beating() -> tuple[tuple[Pair, ...], tuple[Pair, ...]]:
     ours = [
         ("recycled+greedy", chain),
         ("recycled:warm+greedy", chain),
+        ("auto", chain),
         ("free:warm+traversal", chain),
         ("free:warm+traversal", tree),
     ]
