@@ -2,21 +2,41 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
-from redraft.coupling import CategoricalPair, Greedy, Pair, Traversal, Verdict, Verifier
+from redraft.coupling import (
+    CategoricalPair,
+    GaussianPair,
+    Greedy,
+    Optimal,
+    Pair,
+    Ranked,
+    Traversal,
+    Verdict,
+    Verifier,
+)
+from redraft.coupling.optimal import Turns
 from redraft.coupling.pair import Floats
+from redraft.coupling.ranked import Ranks
+from redraft.coupling.selection import Choice, Selection
 from redraft.tree import Tree
 
 __all__ = [
+    "GreedyRatio",
+    "NeverPromotes",
     "NoRatio",
     "NotStrict",
+    "OtherRanks",
     "OtherWeights",
+    "PlainResidual",
     "ResidualFromDraftSide",
     "ResidualFromTarget",
     "RootFirst",
     "SortedChildren",
+    "TossedTwice",
 ]
 
 Ints = NDArray[np.int64]
@@ -53,6 +73,9 @@ class Wrapped:
 
     def visited(self, tree: Tree, stop: Ints, limit: Ints) -> NDArray[np.bool_]:
         return self.verifier.visited(tree, stop, limit)
+
+    def recover(self, pair: Pair, verdict: Verdict, count: Ints, uniform: Floats) -> NDArray[Any]:
+        return self.verifier.recover(pair, verdict, count, uniform)
 
 
 class NoRatio(Wrapped):
@@ -116,3 +139,57 @@ class RootFirst(Traversal):
         stop = np.logical_and.accumulate(success[:, 1:], axis=1).sum(axis=1)
         coin = np.where(np.arange(len(tree)) == stop[:, None], -np.inf, np.inf)
         return super().walk(tree, pair, log_ratio, coin, limit)
+
+
+class Chooses(Selection):
+    """Passes everything on to a verifier that chooses."""
+
+    def __init__(self, verifier: Ranked | Optimal) -> None:
+        self.verifier = verifier
+        self.name = verifier.name
+
+    def choose(self, delta: Floats, log_ratio: Floats, uniform: Floats) -> Choice:
+        return self.verifier.choose(delta, log_ratio, uniform)
+
+    def residual(self, delta: Floats, count: int, uniform: Floats) -> Floats:
+        return self.verifier.residual(delta, count, uniform)
+
+
+class GreedyRatio(Chooses):
+    """Accepts the chosen child as if it had not been chosen."""
+
+    def choose(self, delta: Floats, log_ratio: Floats, uniform: Floats) -> Choice:
+        found = super().choose(delta, log_ratio, uniform)
+        ratio = log_ratio[np.arange(len(delta)), found.rank]
+        return found._replace(chance=np.exp(np.minimum(ratio, 0.0)))
+
+
+class PlainResidual(Chooses):
+    """Recovers from (Q - P)_+, as if the rejected child had not been chosen."""
+
+    def residual(self, delta: Floats, count: int, uniform: Floats) -> Floats:
+        one = np.ones_like(delta)
+        return GaussianPair(delta).sample_excess(one, one, uniform)
+
+
+class TossedTwice(Chooses):
+    """Uses the coin that drew the rank, instead of its remainder, for acceptance."""
+
+    def choose(self, delta: Floats, log_ratio: Floats, uniform: Floats) -> Choice:
+        return super().choose(delta, log_ratio, uniform)._replace(coin=uniform[:, 0])
+
+
+class OtherRanks(Ranked):
+    """Accepts with drawn ranks, recovers as if the largest were always chosen."""
+
+    def law(self, delta: Floats, count: int) -> Ranks:
+        largest = np.zeros((len(delta), count))
+        largest[:, -1] = 1.0
+        return Ranks(delta, largest)
+
+
+class NeverPromotes(Optimal):
+    """Chooses the largest, but accepts as if smaller ones had been promoted."""
+
+    def priority(self, delta: Floats, at: Turns, zeta: Floats, uniform: Floats) -> Floats:
+        return zeta

@@ -11,12 +11,14 @@ from redraft.coupling import VERIFIERS, GaussianPair
 from redraft.coupling.pair import Floats
 from redraft.tree import Tree, grow
 
-__all__ = ["CASES", "TREES", "Given", "draw"]
+__all__ = ["CASES", "CHOOSING", "TREES", "Given", "draw"]
 
 TREES = {
     **{spec: grow(spec) for spec in ("chain:1", "chain:9", "kary:2,4", "kary:3,3")},
     "irregular": Tree(np.array([-1, 0, 0, 1, 1, 1, 2]), "irregular"),
 }
+CHOOSING = ("ranked", "optimal")
+"""Verifiers that choose among a node's children along the line between two Gaussian means."""
 CASES = [
     (make(), tree)
     for make in VERIFIERS.values()

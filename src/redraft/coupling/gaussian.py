@@ -22,12 +22,11 @@ References:
 
 from __future__ import annotations
 
-import math
 from typing import NamedTuple
 
 import numpy as np
-import torch
 
+from redraft.coupling.normal import ndtr, ndtri, phi
 from redraft.coupling.pair import Floats
 
 __all__ = ["TINY", "GaussianPair"]
@@ -79,14 +78,14 @@ class GaussianPair(NamedTuple):
         edge, total = _edge(delta, rho, lam), np.maximum(self.excess(rho, lam), _LEAST)
         goal, aim = np.maximum(uniform * total, _LEAST), np.sqrt(-np.log(uniform))
         low = np.maximum(edge, delta - _FAR)
-        high = np.maximum(low, delta - _ndtri(np.minimum(goal / rho, 1.0 - 1e-16)))
+        high = np.maximum(low, delta - ndtri(np.minimum(goal / rho, 1.0 - 1e-16)))
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-            tangent = edge + aim * np.sqrt(2.0 * total / (rho * delta * _phi(edge - delta)))
+            tangent = edge + aim * np.sqrt(2.0 * total / (rho * delta * phi(edge - delta)))
         zeta = np.where((uniform > 0.8) & (tangent > low), np.minimum(tangent, high), high)
         for _ in range(_MOST_STEPS):
-            ahead, behind = rho * _ndtr(delta - zeta), lam * _ndtr(-zeta)
+            ahead, behind = rho * ndtr(delta - zeta), lam * ndtr(-zeta)
             mass, noise = ahead - behind, (1 + (zeta - delta) ** 2) * ahead + (1 + zeta**2) * behind
-            density = rho * _phi(zeta - delta) - lam * _phi(zeta)
+            density = rho * phi(zeta - delta) - lam * phi(zeta)
             left = mass > goal  # the root lies to the right of zeta
             low, high = np.where(left, zeta, low), np.where(left, high, zeta)
             height = np.sqrt(-np.log(np.clip(mass / total, _LEAST, 1.0)))
@@ -103,7 +102,7 @@ class GaussianPair(NamedTuple):
 
 def _survival(delta: Floats, zeta: Floats, rho: Floats, lam: Floats) -> Floats:
     """Return S(zeta), the mass of the excess density above zeta."""
-    return rho * _ndtr(delta - zeta) - lam * _ndtr(-zeta)
+    return rho * ndtr(delta - zeta) - lam * ndtr(-zeta)
 
 
 def _edge(delta: Floats, rho: Floats, lam: Floats) -> Floats:
@@ -111,16 +110,3 @@ def _edge(delta: Floats, rho: Floats, lam: Floats) -> Floats:
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         edge = 0.5 * delta + (np.log(lam) - np.log(rho)) / delta
     return np.where(lam <= 0.0, -np.inf, np.where(rho <= 0.0, np.inf, edge))
-
-
-def _phi(z: Floats) -> Floats:
-    return np.exp(-0.5 * z * z) / math.sqrt(2.0 * math.pi)
-
-
-def _ndtr(z: Floats) -> Floats:
-    """Return Phi(z), precise in the lower tail too, where torch.special.ndtr is not."""
-    return 0.5 * torch.special.erfc(torch.as_tensor(z * -math.sqrt(0.5))).numpy()
-
-
-def _ndtri(mass: Floats) -> Floats:
-    return torch.special.ndtri(torch.as_tensor(mass)).numpy()

@@ -27,6 +27,7 @@ References:
 from __future__ import annotations
 
 from functools import lru_cache
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -74,6 +75,12 @@ class Greedy:
     ) -> NDArray[np.bool_]:
         """Return the nodes on the committed path: the walk looks at no other."""
         return tree.ancestor[stop]
+
+    def recover(
+        self, pair: Pair, verdict: Verdict, count: NDArray[np.int64], uniform: Floats
+    ) -> NDArray[Any]:
+        """Draw from (rho Q - lam P)_+ / excess(rho, lam); see `Verifier.recover`."""
+        return pair.sample_excess(verdict.rho, verdict.lam, uniform)
 
 
 @lru_cache(maxsize=256)

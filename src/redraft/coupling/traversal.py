@@ -34,6 +34,8 @@ References:
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -75,6 +77,12 @@ class Traversal:
     ) -> NDArray[np.bool_]:
         """Return all nodes: every chance on a path looks at the ratios above it."""
         return tree.depth <= limit[:, None]
+
+    def recover(
+        self, pair: Pair, verdict: Verdict, count: NDArray[np.int64], uniform: Floats
+    ) -> NDArray[Any]:
+        """Draw from (rho Q - lam P)_+ / excess(rho, lam); see `Verifier.recover`."""
+        return pair.sample_excess(verdict.rho, verdict.lam, uniform)
 
 
 def _chain(tree: Tree, pair: Pair, log_ratio: Floats) -> tuple[Floats, Floats, Floats]:

@@ -1,8 +1,8 @@
 """What every verifier is given and what it says.
 
 A verifier looks at the *coins* (a uniform per node) and at the likelihood ratios of the drafted
-children, and decides where the committed path ends. It never sees a state: the ratio and the excess
-of the pair are all it uses.
+children, and decides where the committed path ends. It never sees a state: the ratio and the pair
+are all it uses.
 """
 
 from __future__ import annotations
@@ -23,11 +23,12 @@ class Verdict(NamedTuple):
 
     Attributes:
         stop: (B,) node where the committed path ends. The state after it is a bonus, y ~ Q, if the
-            node has no children here, else recovered, y ~ (rho Q - lam P)_+ / excess(rho, lam).
-        rho: (B,) weight of the target in the recovered law.
+            node has no children here, else recovered, from the law of `Verifier.recover`.
+        rho: (B,) weight of the target in the recovered law, where it has one.
         lam: (B,) float64 weight of the draft in it.
         chance: (B, T) probability of each node's coin (greedy: that the node is accepted, given
-            that it is tried; traversal: that the path ends there, given that it is asked). May
+            that it is tried; traversal: that the path ends there, given that it is asked; ranked
+            and optimal: that it is accepted, if it is the child chosen on the path, else 0). May
             exceed 1 where acceptance is certain. For audits and statistics.
     """
 
@@ -66,6 +67,22 @@ class Verifier(Protocol):
         self, tree: Tree, stop: NDArray[np.int64], limit: NDArray[np.int64]
     ) -> NDArray[np.bool_]:
         """Return the nodes (B, T) whose target prediction had a part in the decision."""
+        ...
+
+    def recover(
+        self, pair: Pair, verdict: Verdict, count: NDArray[np.int64], uniform: Floats
+    ) -> NDArray[Any]:
+        """Draw the value of recovered states: what is missing of the target's law at the stops.
+
+        For verifiers written over the excess algebra that is (rho Q - lam P)_+ / excess(rho, lam).
+
+        Args:
+            pair: Draft and target law at the stops, batch shape (B,).
+            verdict: What the walk said.
+            count: (B,) number of children that the walk found there; where it is 0 the state is a
+                bonus, and the value has no meaning.
+            uniform: (B,) in (0, 1), independent of noises and coins.
+        """
         ...
 
 

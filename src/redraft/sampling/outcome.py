@@ -6,9 +6,10 @@ In one formula for recovered and bonus states,
           \kappa = \zeta' - \zeta - \delta \text{ (recovered)}, \; 0 \text{ (bonus)},
 
 with z the noise of the kept rejected child, of which only the part along, :math:`\zeta`, is
-replaced by :math:`\zeta'` from the excess of the pair, or for a bonus the noise that the node's
-first child would have had. The kept child is the one whose :math:`\zeta` is nearest to the new one:
-the parts across of all rejected children are exchangeable, because decisions look at none of them.
+replaced by :math:`\zeta'` from the law of `Verifier.recover`, or for a bonus the noise that the
+node's first child would have had. The kept child is the one whose :math:`\zeta` is nearest to the
+new one: the parts across of all rejected children are exchangeable, because decisions look at none
+of them.
 """
 
 from __future__ import annotations
@@ -96,12 +97,14 @@ def follow(sampler: Sampler, plan: Plan, seen: Moments, result: Outcome) -> Tens
 
 
 def _along(sampler: Sampler, state: State, plan: Plan, verdict: Verdict, delta: Floats) -> Floats:
-    """Draw the part along of the recovered states from the excess of the pair at the stop."""
-    depth = plan.tree.depth[verdict.stop]
+    """Draw the part along of the recovered states from what is missing of the target's law."""
+    tree, stop = plan.tree, verdict.stop
+    depth = tree.depth[stop]
+    count = np.where(depth < plan.depth_limit, (tree.child[stop] >= 0).sum(axis=-1), 0)
     serial = at(plan.drawn, depth)
     keys = sampler.keys[keyed.RESIDUAL][state.owner]
     uniform = keyed.uniform(keys, state.step + depth, serial)
-    return GaussianPair(delta).sample_excess(verdict.rho, verdict.lam, uniform)
+    return sampler.verifier.recover(GaussianPair(delta), verdict, count, uniform)
 
 
 def _nearest(plan: Plan, stop: Ints, along: Floats, seen: Moments) -> Ints:
