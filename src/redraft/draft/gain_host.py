@@ -21,6 +21,7 @@ from numpy.lib.stride_tricks import sliding_window_view
 from numpy.typing import NDArray
 
 from redraft.draft.calibration import classes
+from redraft.draft.reference import drift
 
 if TYPE_CHECKING:
     from redraft.draft.gain import GainDraft
@@ -28,32 +29,33 @@ if TYPE_CHECKING:
 __all__ = ["ChainGain"]
 
 Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
 
 
 class ChainGain:
     """Factors of drafts of a whole chain of T rows, from tables of NumPy.
 
     Args:
-        draw: The drafter's tables.
+        draw: The drafter.
         size: T.
     """
 
     def __init__(self, draw: GainDraft, size: int) -> None:
         steps, total = draw.steps, draw.steps.total
-        self._size, self._least = size, draw.least
-        node = np.arange(size)
-        last = np.repeat(steps.kernel[:, -1:], size, axis=1)
-        padded = np.concatenate((steps.kernel, last), axis=1)
-        self._kernel = sliding_window_view(padded, size, axis=1).transpose(1, 0, 2)
-        self._drift = np.stack(draw.drift(size + 1))
-        self._coefficients, self._bins = draw.coefficients, draw.bins
-        self._place = np.minimum(np.arange(total)[:, None] + node, total - 1)
-        # by how many nodes have a prediction of their own, 0..T
-        self._beyond = np.maximum(node - np.arange(size + 1)[:, None] + 1, 0)
-        self._kind = classes(np.where(self._beyond > 0, self._beyond, node))
-        self._flag = (self._beyond > 0).astype(np.int64)
-        self._below = np.tril(np.ones((size, size - 1)), -1)
-        self._node = node
+        self._size, self._node = size, np.arange(size)
+        last = np.repeat(steps.kernel[1:, -1:], size, axis=1)
+        padded = np.concatenate((steps.kernel[1:], last), axis=1)
+        self._kernel = sliding_window_view(padded, size, axis=1).transpose(1, 0, 2)  # b and std
+        self._below = np.where(np.tri(size, size - 1, -1) > 0, 0.0, -np.inf)
+        start = np.arange(total)[:, None]
+        carry, pull = drift(steps, size + 1)
+        self._carry, self._pull = carry[:, :size], pull[:, :size]
+        one, none = np.ones((total, size)), np.zeros((total, size))
+        gain, kept, phi, xi, c1, c3 = _columns(draw, start + self._node, 0, self._node, one, none)
+        self._own = np.stack((gain, kept, phi, xi, c1 - c3 * self._pull, -c3 * self._carry), axis=1)
+        ahead = self._node + 1
+        there = carry[:, 1 : size + 1], pull[:, 1 : size + 1]
+        self._beyond = np.stack(_columns(draw, start + ahead, 1, ahead, *there), axis=1)
 
     def factors(self, n: int, own: int) -> tuple[Floats, Floats]:
         """Return the factors of drafted states and guesses, each (T, 1 + 2 T + T - 1).
@@ -62,35 +64,25 @@ class ChainGain:
 
         Args:
             n: Step of the root.
-            own: Nodes that have a prediction of their own; those beyond have the last one's.
+            own: Nodes that have a prediction of their own, less than T; those beyond have the last
+                one's.
         """
-        size, beyond, node = self._size, self._beyond[own], self._node
-        a, b, std = self._kernel[n]
-        c1, c2, c3 = self._coefficients[
-            self._bins[self._place[n]], self._flag[own], self._kind[own]
-        ].T
-        carry_e, pull_e = self._drift[:, max(n + own - 1, 0), beyond]
-        carry_j, pull_j = self._drift[:, n, :size]
-        gain = c2 + c3
-        carry = a + b * gain
-        if carry.min() < self._least:
-            low = carry < self._least
-            give = np.divide(self._least - a, b, out=np.zeros_like(a), where=b != 0)
-            c1, c2, c3 = np.where(low, 0.0, c1), np.where(low, 0.0, c2), np.where(low, give, c3)
-            gain, carry = c2 + c3, np.where(low, self._least, carry)
-        phi, xi = 1.0 - c1 - c2 * pull_e, -c2 * carry_e
-        beta, rho = c1 - c3 * pull_j, -c3 * carry_j
-        product = np.ones(size)
-        np.cumprod(carry[:-1], out=product[1:])
-        share = self._below * (product[:, None] / product[1:])
+        size, node, (b, std) = self._size, self._node, self._kernel[n]
+        beyond = self._beyond[n + own - 1, :, : size - own].copy()
+        c3 = beyond[5]
+        beyond[4] -= c3 * self._pull[n, own:]
+        beyond[5] = -c3 * self._carry[n, own:]
+        gain, kept, phi, xi, beta, rho = np.concatenate((self._own[n, :, :own], beyond), axis=1)
+        logs = np.zeros(size)
+        np.add.accumulate(kept[:-1], out=logs[1:])
+        share = np.exp(logs[:, None] - logs[1:] + self._below)
         pull = share * b[:-1]
         x = np.empty((size, 3 * size))
-        x[:, 0] = product + pull @ rho[:-1]
+        x[:, 0] = np.exp(logs) + pull @ rho[:-1]
         np.multiply(pull, phi[:-1], out=x[:, 1:size])
-        x[:, size] = 0.0
         x[:, 1] += pull @ beta[:-1]
         np.multiply(pull, xi[:-1], out=x[:, 1 + size : 2 * size])
-        x[:, 2 * size] = 0.0
+        x[:, size] = x[:, 2 * size] = 0.0  # nothing leads on from the leaf
         np.multiply(share, std[:-1], out=x[:, 1 + 2 * size :])
         g = gain[:, None] * x
         g[:, 0] += rho
@@ -98,3 +90,14 @@ class ChainGain:
         g[node, 1 + node] += phi
         g[node, 1 + size + node] += xi
         return x, g
+
+
+def _columns(
+    draw: GainDraft, place: Ints, flag: int, ahead: Ints, carry: Floats, pull: Floats
+) -> tuple[Floats, ...]:
+    """Return the gain, log a', phi, xi, c_1 and c_3 (N, T) of nodes at ``place``."""
+    place = np.minimum(place, draw.steps.total - 1)
+    c = draw.coefficients[draw.bins[place], flag, classes(ahead)]
+    gain, kept, c = draw.give_way(c, place)
+    c1, c2, c3 = c[..., 0], c[..., 1], c[..., 2]
+    return gain, np.log(kept), 1.0 - c1 - c2 * pull, -c2 * carry, c1, c3

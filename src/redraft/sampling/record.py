@@ -11,8 +11,9 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from redraft.draft.calibration import Evidence
-from redraft.draft.gain import GainDraft, Start
+from redraft.draft.gain import GainDraft
 from redraft.draft.gather import pick
+from redraft.draft.reference import Start
 from redraft.sampling.info import Info
 from redraft.sampling.lone import every
 from redraft.sampling.moments import Moments
