@@ -1,6 +1,7 @@
 # make demo    sample digits with the shipped model; leaves digits.png
 # make test    everything that CI runs: lint, format, types, tests
-# make bench   measure what README.md quotes and rewrite its tables (minutes; wants a quiet machine)
+# make bench   measure what README.md and docs quote and rewrite them, docs/report included (an hour or two; wants a
+#              quiet machine; resumes). With fewer samples: make bench NUM=32
 # make format  let ruff rewrite what it can
 # make clean   remove the environment and what the tools left
 #

@@ -1,4 +1,4 @@
-"""Write the tables of README.md and docs/benchmarks.md from benchmarks/results/*.json."""
+"""Write the tables of README.md and docs/benchmarks.md from benchmarks/results and docs/report."""
 
 from __future__ import annotations
 
@@ -6,8 +6,11 @@ import json
 from pathlib import Path
 from typing import Any
 
+from redraft.bench.report.tables import summary
+
 ROOT = Path(__file__).resolve().parent.parent
 RESULTS = ROOT / "benchmarks" / "results"
+PAGES = ROOT / "docs" / "report"
 BEGIN, END = "<!-- bench:begin -->", "<!-- bench:end -->"
 
 
@@ -68,6 +71,30 @@ def own_table(found: dict[str, Any]) -> str:
         for m in found["models"]
     ]
     return table([f"a call of {found['rows']} rows", "a round's own work", "share"], rows)
+
+
+def suite_table(name: str) -> str:
+    """Return a suite's best against best, and where all of it is."""
+    path = PAGES / f"{name}.json"
+    found = json.loads(path.read_text())
+    best = summary(found)
+    rows = [
+        [cell if isinstance(cell, str) else f"{cell[0]} {cell[1]}" for cell in row]
+        for row in best.rows
+    ]
+    settings, date = found["settings"], max(kept["date"] for kept in found["cells"])
+    few = " A first version, made with few samples." if settings["num"] < 128 else ""
+    missing = f" Not measured: {', '.join(found['missing'])}." if found["missing"] else ""
+    return f"""## Suite {name}
+
+`redraft bench --suite {name} --num {settings["num"]}`, then `redraft report`; {date} UTC,
+{settings["num"]} samples per cell, {settings["device"]}.{few}{missing} All figures and plots:
+[report/{name}.html](report/{name}.html) (open it from a checkout),
+[report/{name}.json](report/{name}.json).
+
+![Target calls against rows]({PAGES.name}/{name}-calls.png)
+
+{table(list(best.columns), rows)}"""
 
 
 def environment(found: dict[str, Any]) -> str:
@@ -136,7 +163,15 @@ all of a run that is not the target.
 One sample, recycled drafts on a chain of {own["rows"]}, for models of several speeds
 (`benchmarks/own_time.py`): all that happens between two calls, noise included.
 
-{own_table(own)}"""
+{own_table(own)}
+# Suites
+
+Calls per sample of the best method at most so many rows a call; ratios are to the best published
+method there, ± 2 standard errors. *Taught* methods (`:warm`) learnt from other samples beforehand,
+which the calls do not count.
+
+{suite_table("digits")}
+{suite_table("papers")}"""
     (ROOT / "docs" / "benchmarks.md").write_text(page)
 
 

@@ -97,11 +97,10 @@ def _plain_ticks(axis: Any, places: list[int]) -> None:
     """Put ticks at what was measured, and write numbers as people do."""
     from matplotlib.ticker import FuncFormatter, NullFormatter
 
-    shown, last = [], 0.0
-    for place in sorted(set(places)):
-        if place >= 1.7 * last:  # the labels of nearer ones would touch
+    shown: list[int] = []
+    for place in sorted(set(places), reverse=True):
+        if not shown or shown[-1] >= 1.7 * place:  # the labels of nearer ones would touch
             shown.append(place)
-            last = place
     axis.set_xticks(shown, [str(place) for place in shown])
     axis.xaxis.set_minor_formatter(NullFormatter())
     axis.xaxis.set_tick_params(which="minor", length=0)

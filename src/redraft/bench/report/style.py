@@ -101,7 +101,9 @@ def themed(theme: Theme) -> Iterator[None]:
         "xtick.labelsize": 8.5,
         "ytick.labelsize": 8.5,
         "legend.fontsize": 8.5,
-        "legend.frameon": False,
+        "legend.facecolor": theme.paper,
+        "legend.edgecolor": "none",
+        "legend.framealpha": 0.85,
         "font.size": 9,
         "font.family": "DejaVu Sans",  # comes with matplotlib
     }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -10,7 +11,7 @@ from redraft.bench.report.published import compared
 from redraft.bench.suite.best import best_of, is_baseline, is_ours
 from redraft.bench.tables import number
 
-__all__ = ["Table", "all_cells", "summary", "versus_published"]
+__all__ = ["Table", "all_cells", "summary", "versus_published", "versus_x0"]
 
 
 class Table(NamedTuple):
@@ -55,6 +56,37 @@ def summary(found: Document) -> Table:
     columns = ["", "rows", "best published", "best of ours, cold", "ratio", "taught", "ratio"]
     columns += ["fewer"]
     return Table("Best against best, at equal rows", columns, rows)
+
+
+def versus_x0(found: Document) -> Table:
+    """Return the best of ours beside the best published rule with x0 frozen instead, where it is
+    not what its paper freezes."""
+    rows = []
+    for (target, steps), cells in groups(found).items():
+        for kept in cells:
+            cell, methods = kept["cell"], kept["found"]["methods"]
+            theirs = best_of([m for m in methods if _is_x0(m) and not is_baseline(cell, m)])
+            ours = best_of([m for m in methods if is_ours(m)])
+            if theirs is not None and ours is not None:
+                fewer, error = _quotient(theirs, ours)
+                words = f"{fewer:.2f}" + (f" ± {2 * error:.2f}" if error else "")
+                where = [title(target, steps), str(cell["rows"])]
+                rows.append([*where, _named(theirs), _named(ours), words])
+    columns = ["", "rows", "best rule with x0", "best of ours", "times fewer calls"]
+    return Table("Against published rules with x0 frozen", columns, rows)
+
+
+def _is_x0(method: dict[str, Any]) -> bool:
+    return method["drafter"] == "free" and method["freeze"] == "x0" and not method["warm"]
+
+
+def _quotient(above: dict[str, Any], below: dict[str, Any]) -> tuple[float, float | None]:
+    """Return the quotient of mean calls and its standard error, as of independent samples."""
+    quotient = above["calls_mean"] / below["calls_mean"]
+    if above["calls_stderr"] is None or below["calls_stderr"] is None:
+        return quotient, None
+    parts = [m["calls_stderr"] / m["calls_mean"] for m in (above, below)]
+    return quotient, quotient * math.hypot(*parts)
 
 
 def versus_published(found: Document) -> Table:
