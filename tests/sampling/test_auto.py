@@ -139,6 +139,44 @@ def test_a_row_budget_is_kept_and_calls_can_be_the_goal() -> None:
     assert made.chosen.rows == 6 and {option.rows for option in made.options} == {1, 6}
 
 
+def test_named_strategies_are_kept_and_found(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("REDRAFT_CACHE", str(tmp_path))
+    calls = 0
+
+    def counted(x: Tensor, level: Tensor) -> Tensor:
+        nonlocal calls
+        calls += 1
+        return TARGET(x, level)
+
+    common: dict[str, Any] = {"num": 4, "passes": 1, "max_rows": 4, "goal": "calls"}
+    first = redraft.tune(counted, TABLE, (2,), name="mine", **common)
+    seen = calls
+    again = redraft.tune(counted, TABLE, (2,), name="mine", **common)
+    assert calls == seen and again.chosen == first.chosen and again.notes == first.notes
+    redraft.tune(counted, TABLE, (2,), name="mine", **{**common, "max_rows": 3})
+    assert calls > seen, "another question has another answer"
+    (file,) = [one for one in (tmp_path / "plans").iterdir() if '"rows": 3' not in one.read_text()]
+    file.write_text(file.read_text().replace("redraft 0", "redraft 99"))
+    seen = calls
+    made = redraft.tune(counted, TABLE, (2,), name="mine", **common)
+    assert calls > seen and "was ignored" in made.notes[-1]
+    file.write_text("{")
+    assert "was ignored" in redraft.tune(counted, TABLE, (2,), name="mine", **common).notes[-1]
+    with pytest.raises(ValueError, match="name may have"):
+        redraft.tune(counted, TABLE, (2,), name="../x", **common)
+
+
+def test_a_cache_that_cannot_be_written_to_is_no_error(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "file").write_text("")
+    monkeypatch.setenv("REDRAFT_CACHE", str(tmp_path / "file"))
+    made = redraft.tune(TARGET, TABLE, (2,), num=2, passes=1, max_rows=2, name="mine")
+    assert made.options
+
+
 def test_chains_without_noise_are_not_speculated_on() -> None:
     still = chain.ancestral(chain.karras(10, 3.0, 0.05), eta=0.0)
     made = redraft.tune(TARGET, still, (2,), num=4)

@@ -68,6 +68,7 @@ class Strategy:
         own_seconds: Seconds of a round beside the call.
         key: What the strategy is for: see `chain_key`.
         notes: What a user should know, in sentences.
+        origin: Version and hardware it was made with, if it is kept in the cache.
     """
 
     chosen: Option
@@ -77,6 +78,7 @@ class Strategy:
     own_seconds: float
     key: str
     notes: tuple[str, ...] = field(default=())
+    origin: str = ""
 
     @property
     def speculates(self) -> bool:
@@ -124,6 +126,7 @@ class Strategy:
             "own_seconds": self.own_seconds,
             "key": self.key,
             "notes": list(self.notes),
+            "origin": self.origin,
         }
         Path(path).parent.mkdir(parents=True, exist_ok=True)
         Path(path).write_text(json.dumps(data))
@@ -149,6 +152,7 @@ class Strategy:
                 own_seconds=data["own_seconds"],
                 key=data["key"],
                 notes=tuple(data["notes"]),
+                origin=data["origin"],
             )
         except (KeyError, TypeError, json.JSONDecodeError) as error:
             raise ValueError(f"{path} is no strategy of this version; tune again") from error

@@ -9,8 +9,9 @@ least expected time, the sequential sampler included.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from time import perf_counter
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
@@ -21,6 +22,7 @@ from redraft.chain.steps import Steps
 from redraft.draft.calibration import Calibration, classes
 from redraft.draft.drafter import Denoiser
 from redraft.sampling.arguments import check_chain, check_shape
+from redraft.sampling.cache import Kept
 from redraft.sampling.calibrate import teach
 from redraft.sampling.strategy import Option, Strategy, chain_key
 from redraft.tree.best import best as best_tree
@@ -33,6 +35,14 @@ _WAYS = (("recycled", "greedy"), ("free", "traversal"))
 _SIZES = (2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128)
 _OWN = 2.5e-4
 """Seconds that a round takes beside its call, on a common processor."""
+
+
+class _Limits(NamedTuple):
+    seed: int
+    max_rows: int
+    num: int
+    passes: int
+    goal: str
 
 
 class _Way(NamedTuple):
@@ -54,6 +64,7 @@ def tune(
     num: int = 64,
     passes: int = 3,
     goal: str = "time",
+    name: str | None = None,
     cond: Mapping[str, Tensor] | None = None,
     dtype: torch.dtype = torch.float32,
     device: torch.device | str = "cpu",
@@ -70,6 +81,8 @@ def tune(
         passes: Passes of teaching.
         goal: "time": least expected seconds; "calls": least expected calls with at most
             ``max_rows`` rows, whatever a call costs.
+        name: Of the model. If given, the strategy is kept in the user's cache folder
+            (``$REDRAFT_CACHE``) and found there next time; use another name for other weights.
         cond: Conditioning of each sample, each tensor (num, ...).
         dtype: What the model is given.
         device: Where the states live.
@@ -83,6 +96,31 @@ def tune(
         raise ValueError(
             f"max_rows >= 1, num >= 2 and passes >= 1 are needed, got {max_rows}, {num}, {passes}"
         )
+    common: dict[str, Any] = {"cond": cond, "dtype": dtype, "device": device}
+    limits = _Limits(seed, max_rows, num, passes, goal)
+    if name is None:
+        return _tune(denoiser, chain, shape, limits, common)
+    given = sorted((key, tuple(value.shape[1:])) for key, value in (cond or {}).items())
+    asked = (chain_key(check_chain(chain)), tuple(shape), limits, given, str(dtype))
+    kept = Kept(name, asked, torch.device(device))
+    found, ignored = kept.read()
+    if found is not None:
+        return found
+    made = replace(_tune(denoiser, chain, shape, limits, common), origin=kept.origin)
+    kept.write(made)
+    return made if ignored is None else replace(made, notes=(*made.notes, ignored))
+
+
+def _tune(
+    denoiser: Denoiser,
+    chain: Chain,
+    shape: Sequence[int],
+    limits: _Limits,
+    common: dict[str, Any],
+) -> Strategy:
+    """Return the strategy; see `tune`."""
+    seed, max_rows, num, passes, goal = limits
+    cond, dtype, device = common["cond"], common["dtype"], common["device"]
     steps, size = Steps.of(check_chain(chain)), check_shape(shape)
     one = {key: value[:1] for key, value in (cond or {}).items()}
     cost = measure_cost(denoiser, steps, size, max_rows, one, dtype, torch.device(device))
@@ -101,10 +139,8 @@ def tune(
             drafter=drafter,
             verifier=verifier,
             tree=tree,
-            cond=cond,
             passes=passes,
-            dtype=dtype,
-            device=device,
+            **common,
         )
         error = float(calls.std() / len(calls) ** 0.5)
         return _Way(drafter, verifier, tree, taught, float(calls.mean()), error)
