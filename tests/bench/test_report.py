@@ -14,8 +14,9 @@ import pytest
 from matplotlib.image import imread
 
 from redraft.bench.report import draw_tree, write_report
+from redraft.bench.report.figures import draw
 from redraft.bench.report.published import compared
-from redraft.bench.report.tables import all_cells, summary
+from redraft.bench.report.tables import all_cells, auto_table, summary
 from redraft.bench.report.trees import reach_by_depth
 from redraft.bench.report.write import load
 from redraft.bench.report.write import page as render
@@ -227,3 +228,19 @@ def test_a_browser_shows_the_page(page, tmp_path):
     assert pixels.shape[:2] == (3000, 1000)
     for part in np.split(pixels, 5):  # text or plots all the way down
         assert part.std() > 0.02
+
+
+def test_auto_stands_beside_the_best_fixed_configuration(small):
+    kept = json.loads(json.dumps(small["cells"][0]))
+    methods = kept["found"]["methods"]
+    fixed = min(methods[1:], key=lambda method: method["calls_mean"])
+    auto = {**fixed, "name": "auto", "calls_mean": 2 * fixed["calls_mean"], "taught_s": 1.0}
+    methods.append(auto)
+    (row,) = auto_table({**small, "cells": [kept]}).rows
+    assert row[2][1] == f"{fixed['drafter']} {fixed['verifier']} {fixed['tree']}"
+    assert row[3] == (f"{fixed['calls_mean']:.1f}", f"{fixed['name']} {fixed['tree']}")
+    assert row[4] == "2.000"
+    plain = {**methods[0], "name": "auto", "taught_s": 1.0}  # speculation did not pay
+    methods[-1] = plain
+    text = render({**small, "cells": [kept]}, draw({**small, "cells": [kept]}), "report.json")
+    assert "Auto against the best fixed configuration" in text

@@ -6,12 +6,13 @@ import math
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
+from redraft.bench.methods import SEQUENTIAL
 from redraft.bench.report.data import Document, groups, title
 from redraft.bench.report.published import compared
-from redraft.bench.suite.best import best_of, is_baseline, is_ours
+from redraft.bench.suite.best import best_of, is_auto, is_baseline, is_ours
 from redraft.bench.tables import number
 
-__all__ = ["Table", "all_cells", "summary", "versus_published", "versus_x0"]
+__all__ = ["Table", "all_cells", "auto_table", "summary", "versus_published", "versus_x0"]
 
 
 class Table(NamedTuple):
@@ -87,6 +88,24 @@ def _quotient(above: dict[str, Any], below: dict[str, Any]) -> tuple[float, floa
         return quotient, None
     parts = [m["calls_stderr"] / m["calls_mean"] for m in (above, below)]
     return quotient, quotient * math.hypot(*parts)
+
+
+def auto_table(found: Document) -> Table:
+    """Return what `redraft.tune` has chosen beside the best of all other methods."""
+    rows = []
+    for (target, steps), cells in groups(found).items():
+        for kept in cells:
+            methods = [m for m in kept["found"]["methods"] if m["name"] != SEQUENTIAL]
+            auto = best_of([m for m in methods if is_auto(m)])
+            fixed = best_of([m for m in methods if not is_auto(m)])
+            if auto is not None and fixed is not None:
+                parts = " ".join(auto[key] or "-" for key in ("drafter", "verifier", "tree"))
+                where = [title(target, steps), str(kept["cell"]["rows"])]
+                calls = number(auto["calls_mean"]), parts
+                ratio = f"{auto['calls_mean'] / fixed['calls_mean']:.3f}"
+                rows.append([*where, calls, _named(fixed), ratio, number(auto["taught_s"], ".1f")])
+    columns = ["", "rows", "auto", "best fixed", "ratio", "tuned in, s"]
+    return Table("Auto against the best fixed configuration", columns, rows)
 
 
 def versus_published(found: Document) -> Table:

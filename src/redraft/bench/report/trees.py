@@ -109,7 +109,7 @@ def chosen_trees(found: Document) -> tuple[Document, list[Document]]:
     """Return the cell shown in detail and what is drawn of it: fewest calls, and with branches."""
     kept = focus(found)
     theirs, ours = names(found)
-    methods = [m for m in kept["found"]["methods"] if m["name"] in (*theirs, *ours)]
+    methods = [m for m in kept["found"]["methods"] if m["name"] in (*theirs, *ours) and m["tree"]]
     branched = [m for m in methods if grow(m["tree"]).width > 1]
     best = [best_of(methods), best_of(branched)]
     unique = {(m["name"], m["tree"]): m for m in best if m is not None}

@@ -11,7 +11,7 @@ from typing import Any
 from redraft.bench.report.data import Document, best_by_name, focus, names, timed, title
 from redraft.bench.report.figures import Plot, draw
 from redraft.bench.report.style import as_uri
-from redraft.bench.report.tables import all_cells, summary, versus_published, versus_x0
+from redraft.bench.report.tables import all_cells, auto_table, summary, versus_published, versus_x0
 from redraft.bench.suite.best import best_of, is_baseline, is_ours
 from redraft.bench.suite.store import Store
 
@@ -79,6 +79,7 @@ def page(found: Document, plots: list[Plot], json_name: str) -> str:
         summary=summary(found),
         versus=versus_published(found),
         x0=versus_x0(found),
+        auto=auto_table(found),
         cells=all_cells(found),
         commands=_commands(found),
         json_name=json_name,

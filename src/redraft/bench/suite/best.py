@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-__all__ = ["best_of", "is_baseline", "is_ours"]
+from redraft.bench.methods import AUTO
+
+__all__ = ["best_of", "is_auto", "is_baseline", "is_ours"]
 
 
 def is_baseline(cell: dict[str, Any], method: dict[str, Any]) -> bool:
@@ -14,8 +16,14 @@ def is_baseline(cell: dict[str, Any], method: dict[str, Any]) -> bool:
 
 
 def is_ours(method: dict[str, Any]) -> bool:
-    """Whether a method has a drafter of this library's own: all but frozen and free ones."""
-    return method["drafter"] not in (None, "frozen", "free") or method["warm"]
+    """Whether a method is this library's own: all but frozen and free drafters, and what tunes."""
+    own = method["drafter"] not in (None, "frozen", "free") or method["warm"]
+    return own or is_auto(method)
+
+
+def is_auto(method: dict[str, Any]) -> bool:
+    """Whether the configuration was left to `redraft.tune`."""
+    return method["name"] in AUTO
 
 
 def best_of(methods: Sequence[dict[str, Any]]) -> dict[str, Any] | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from redraft.bench.methods import SEQUENTIAL, Method, parse
+from redraft.bench.methods import AUTO, SEQUENTIAL, Method, parse
 from redraft.bench.runner import Record
 
 __all__ = ["Cell"]
@@ -58,8 +58,8 @@ class Cell:
 
         Rows per sample grow like :math:`\mathrm{steps}^{2/3} \mathrm{rows}^{1/3}`, as measured.
         """
+        learns = {name: 1 if ":warm" in name else 2 * (name in AUTO) for name, _ in self.methods}
         drawn = sum(
-            0 if name == SEQUENTIAL else num + 3 * taught * (":warm" in name)
-            for name, _ in self.methods
+            0 if name == SEQUENTIAL else num + 3 * taught * learns[name] for name, _ in self.methods
         )
         return self.steps ** (2 / 3) * self.rows ** (1 / 3) * (drawn + 1)

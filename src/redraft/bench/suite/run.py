@@ -13,6 +13,7 @@ import torch
 from redraft.bench.document import document
 from redraft.bench.environment import device_name, environment, source_digest, versions
 from redraft.bench.job import Job
+from redraft.bench.methods import AUTO
 from redraft.bench.protocol import noisy_part
 from redraft.bench.runner import Report, run_bench
 from redraft.bench.suite.cell import Cell
@@ -163,7 +164,9 @@ def _measure(
 def _parts(cell: Cell, before: float, weight: float, total: float, tell: Tell) -> Report:
     """Return a report for `run_bench` that adds its phases up to the cell's share of the work."""
     seen: dict[str, None] = {}
-    count = len(cell.methods) + sum(":warm" in name for name, _ in cell.methods) + cell.wall
+    names = [name for name, _ in cell.methods]
+    count = len(names) + cell.wall + sum(":warm" in name for name in names)
+    count += 2 * sum(name in AUTO for name in names)
 
     def report(title: str, done: int, all_: int) -> None:
         phase = title.partition(":")[0] if title.startswith("wall-clock") else title
