@@ -200,3 +200,12 @@ def test_a_state_is_never_forgotten_on_the_way() -> None:
         PROBLEM.target, PROBLEM.chain, 8, (2,), seed=0, drafter=draft.Recycled(taught)
     )
     assert bool(result.samples.isfinite().all())
+
+
+def test_what_is_derived_is_shared_until_more_is_learnt() -> None:
+    taught = arbitrary(PROBLEM)
+    steps = Steps.of(PROBLEM.chain)
+    first = GainDraft.of(steps, taught)
+    assert GainDraft.of(steps, taught) is first and first.chain(4) is first.chain(4)
+    taught.merge(arbitrary(PROBLEM))
+    assert GainDraft.of(steps, taught) is not first

@@ -105,6 +105,8 @@ class Calibration:
     count: Floats = field(init=False)
     tried: Floats = field(init=False)
     accepted: Floats = field(init=False)
+    derived: dict[Any, Any] = field(init=False, repr=False, default_factory=dict)
+    """What has been worked out from the sums, by whatever names it; forgotten when they change."""
 
     def __post_init__(self) -> None:
         shape = (min(self.total, _MOST_BINS), 2, CLASSES)
@@ -117,6 +119,7 @@ class Calibration:
 
     def add(self, seen: Evidence) -> None:
         """Count a round in."""
+        self.derived.clear()
         place = (self.bin(seen.step), seen.beyond, seen.kind)
         np.add.at(self.count, place, 1.0)
         np.add.at(self.gram, place, seen.gram)
@@ -137,6 +140,7 @@ class Calibration:
             raise ValueError(
                 f"a calibration of {other.total} steps does not fit one of {self.total} steps"
             )
+        self.derived.clear()
         for name in _SUMS:
             getattr(self, name).__iadd__(share * getattr(other, name))
         self.seeds = np.union1d(self.seeds, other.seeds)

@@ -66,5 +66,5 @@ class Free:
     def prepare(self, steps: Steps, tree: Tree, device: torch.device) -> Drawer:
         """Lay out the triangular product."""
         if self.calibration is not None:
-            return GainDraft(steps, self.calibration)
+            return GainDraft.of(steps, self.calibration)
         return LinearDraft(steps, tree, self.freeze, device)

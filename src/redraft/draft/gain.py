@@ -44,6 +44,7 @@ from torch import Tensor
 from redraft.chain.steps import Steps
 from redraft.draft.calibration import Calibration
 from redraft.draft.drafter import Draft, Frontier, Ints
+from redraft.draft.gain_host import ChainGain
 from redraft.draft.gather import column
 from redraft.draft.product import combine
 from redraft.draft.reference import Start, references
@@ -90,6 +91,21 @@ class GainDraft:
         self.steps = steps
         self.bins = calibration.bin(np.arange(steps.total))
         self.coefficients = calibration.coefficients()
+        self._chains: dict[int, ChainGain] = {}
+
+    @classmethod
+    def of(cls, steps: Steps, calibration: Calibration) -> GainDraft:
+        """Return the draft of a calibration; the same one for all runs of a chain."""
+        found = calibration.derived.get(steps)
+        if found is None:
+            found = calibration.derived[steps] = cls(steps, calibration)
+        return found
+
+    def chain(self, size: int) -> ChainGain:
+        """Return the factors of whole chains of ``size`` rows; laid out once."""
+        if size not in self._chains:
+            self._chains[size] = ChainGain(self, size)
+        return self._chains[size]
 
     def __call__(self, frontier: Frontier) -> Draft:
         """Return the drafted states, float64, and the guesses (B, T, D)."""

@@ -59,5 +59,5 @@ class Recycled:
     def prepare(self, steps: Steps, tree: Tree, device: torch.device) -> Drawer:
         """Lay out the triangular product."""
         if self.calibration is not None:
-            return GainDraft(steps, self.calibration)
+            return GainDraft.of(steps, self.calibration)
         return LinearDraft(steps, tree, "x0", device)

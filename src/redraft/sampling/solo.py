@@ -29,7 +29,6 @@ from torch import Tensor
 from redraft.coupling import Greedy, Reflection
 from redraft.draft.drafter import Draft, Memory
 from redraft.draft.gain import GainDraft
-from redraft.draft.gain_host import ChainGain
 from redraft.draft.linear import LinearDraft
 from redraft.draft.product import SMALL
 from redraft.sampling.arguments import check_prediction
@@ -186,7 +185,7 @@ class SoloGain(Solo):
 
     def __init__(self, sampler: Sampler, draw: GainDraft) -> None:
         super().__init__(sampler)
-        self.chain = ChainGain(draw, self.size)
+        self.chain = draw.chain(self.size)
         self.steps = np.arange(sampler.steps.total + 1)
 
     def _draft(self, n: int, root: Tensor, memory: Memory, z: Floats) -> tuple[Floats, Tensor]:
