@@ -31,18 +31,27 @@ RULES = (
     ("traversal", "kary:2,3"),
     ("reflection", "chain:4"),
 )
+CHOOSING = (("ranked", "kary:2,3"), ("optimal", "kary:3,3"))
 CASES = [
     Case(drafter, verifier, tree)
     for verifier, tree in RULES
     for drafter in DRAFTERS
     if not (drafter.startswith("recycled") and verifier == "traversal")
-]
+] + [Case(drafter, *rule) for rule in CHOOSING for drafter in ("free", "recycled", "corrected")]
 FREEZES = ("x0", "eps", "v", "velocity", "increment")
 
 
 def rejected(case: Case) -> float:
     """Return how many drafts a path must see rejected; hardly any after a sweep of a small tree."""
+    if case.verifier == "optimal":  # of three children hardly any is lost where distances are small
+        return 0.1
     return 0.02 if case.drafter.startswith("swept") else 0.25
+
+
+def growth(case: Case) -> float:
+    """Return by which factor operations may grow with the batch: rules that choose find roots by
+    iteration, as often as the slowest sample needs, and walk as deep as the deepest one."""
+    return 3.5 if case.verifier in ("ranked", "optimal") else 1.25
 
 
 def name(case: Case) -> str:

@@ -7,8 +7,12 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
+from redraft.coupling.gaussian import GaussianPair
 from redraft.coupling.greedy import Greedy
+from redraft.coupling.optimal import Optimal, Turns
 from redraft.coupling.pair import Floats, Pair
+from redraft.coupling.ranked import Ranked
+from redraft.coupling.selection import Choice
 from redraft.coupling.traversal import Traversal
 from redraft.coupling.verifier import Verdict
 from redraft.tree.tree import Tree
@@ -127,3 +131,42 @@ class AcceptsEqual(Greedy):
         self, tree: Tree, pair: Pair, log_ratio: Floats, uniform: Floats, limit: Ints
     ) -> Verdict:
         return super().walk(tree, pair, log_ratio, np.nextafter(uniform, -1.0), limit)
+
+
+class RankedByTheRatio(Ranked):
+    """Accepts the child that was chosen by its rank as if it had been the only one."""
+
+    def choose(self, delta: Floats, log_ratio: Floats, uniform: Floats) -> Choice:
+        found = super().choose(delta, log_ratio, uniform)
+        ratio = log_ratio[np.arange(len(delta)), found.rank]
+        return found._replace(chance=np.exp(np.minimum(ratio, 0.0)))
+
+
+class RankedTossesTwice(Ranked):
+    """Accepts by the very coin that has drawn the rank."""
+
+    def choose(self, delta: Floats, log_ratio: Floats, uniform: Floats) -> Choice:
+        return super().choose(delta, log_ratio, uniform)._replace(coin=uniform[:, 0])
+
+
+class RankedRecoversFromExcess(Ranked):
+    """Recovers from (Q - P)_+, as if the rejected child had not been chosen."""
+
+    def residual(self, delta: Floats, count: int, uniform: Floats) -> Floats:
+        one = np.ones_like(delta)
+        return GaussianPair(delta).sample_excess(one, one, uniform)
+
+
+class OptimalRecoversFromExcess(Optimal):
+    """Recovers from (Q - P)_+, as if the rejected child had not been chosen."""
+
+    def residual(self, delta: Floats, count: int, uniform: Floats) -> Floats:
+        one = np.ones_like(delta)
+        return GaussianPair(delta).sample_excess(one, one, uniform)
+
+
+class OptimalNeverPromotes(Optimal):
+    """Chooses the largest, and accepts as if smaller ones had been promoted."""
+
+    def priority(self, delta: Floats, at: Turns, zeta: Floats, uniform: Floats) -> Floats:
+        return zeta

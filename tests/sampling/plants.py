@@ -41,6 +41,10 @@ def steady() -> Problem:
     return offset(0.7, 16)
 
 
+def apart() -> Problem:
+    return offset(1.5, 16)
+
+
 STEPS = 20
 BUGS = {
     "AcceptsWithoutRatio": Plant(bimodal, verifiers.AcceptsWithoutRatio()),
@@ -52,6 +56,17 @@ BUGS = {
         steady, verifiers.TraversalReflects(), "model", "chain:16", num=2 * NUM
     ),
     "SortsChildren": Plant(bimodal, verifiers.SortsChildren(), tree="kary:3,2"),
+    "RankedByTheRatio": Plant(bimodal, verifiers.RankedByTheRatio(), tree="kary:3,2"),
+    "RankedTossesTwice": Plant(
+        steady, verifiers.RankedTossesTwice(), "model", "kary:3,2", num=2 * NUM
+    ),
+    "RankedRecoversFromExcess": Plant(
+        apart, verifiers.RankedRecoversFromExcess(), "model", "kary:3,2"
+    ),
+    "OptimalRecoversFromExcess": Plant(
+        apart, verifiers.OptimalRecoversFromExcess(), "model", "kary:3,2"
+    ),
+    "OptimalNeverPromotes": Plant(bimodal, verifiers.OptimalNeverPromotes(), tree="kary:2,2"),
     "SharesInitStream": Plant(bimodal, sampler=samplers.SharesInitStream),
     "KeepsZeta": Plant(isotropic, sampler=samplers.KeepsZeta),
     "RepeatsNoise": Plant(bimodal, sampler=samplers.RepeatsNoise),
@@ -84,6 +99,11 @@ BUGS = {
 }
 CONTROLS = {
     "greedy on a tree of four children": Plant(isotropic, tree="kary:4,2"),
+    "ranked on a bush": Plant(bimodal, "ranked", tree="kary:3,2"),
+    "ranked of equal distances": Plant(steady, "ranked", "model", "kary:3,2", num=2 * NUM),
+    "ranked far apart": Plant(apart, "ranked", "model", "kary:3,2"),
+    "optimal on pairs": Plant(bimodal, "optimal", tree="kary:2,2"),
+    "optimal far apart": Plant(apart, "optimal", "model", "kary:3,2"),
     "traversal of equal distances": Plant(steady, "traversal", "model", "chain:16"),
     "traversal of a long chain": Plant(isotropic, "traversal", tree="chain:8"),
     "recycled on a long chain": Plant(isotropic, "greedy", "recycled", "chain:8"),

@@ -43,7 +43,9 @@ def sample(
     drafter: Annotated[
         str, typer.Option(help="Drafter, with options after colons: recycled, free, free:eps.")
     ] = "recycled",
-    verifier: Annotated[str, typer.Option(help="greedy, traversal or reflection.")] = "greedy",
+    verifier: Annotated[
+        str, typer.Option(help="greedy, traversal, reflection, ranked or optimal.")
+    ] = "greedy",
     seed: Seed = 0,
     label: Annotated[
         str | None, typer.Option(help="Class of the digits, 0..9; several in turn: 0,1,2.")
