@@ -8,7 +8,7 @@ from typing import Any
 from redraft.bench.methods import SEQUENTIAL
 from redraft.bench.suite.best import best_of, is_baseline, is_ours
 
-__all__ = ["Document", "best_by_name", "focus", "groups", "names", "timed", "title"]
+__all__ = ["Document", "best_by_name", "fastest", "focus", "groups", "names", "timed", "title"]
 
 Document = dict[str, Any]
 
