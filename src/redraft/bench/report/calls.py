@@ -28,7 +28,7 @@ def calls_by_rows(found: Document, theme: Theme) -> Figure:
         rows = [kept["cell"]["rows"] for kept in cells]
         least = [max(steps / count, 1.0) for count in rows]
         low, high = axis.get_ylim()
-        axis.plot(rows, least, ":", color=theme.ink, linewidth=1, label="every row of a chain kept")
+        axis.plot(rows, least, "-", color=theme.faint, label="every row of a chain kept")
         axis.set(
             xscale="log",
             yscale="log",

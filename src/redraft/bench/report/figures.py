@@ -123,8 +123,8 @@ KINDS = (
         "calls",
         "Calls against rows",
         "Each method with the best of its trees at that budget. Grey and dashed: published "
-        "methods; in colour: this library's. Bars: two standard errors. Dotted: what a chain of "
-        "that many rows would take if every row were kept.",
+        "methods; in colour: this library's. Bars: two standard errors. Pale "
+        "line: what a chain of that many rows would take if every row were kept.",
         calls_by_rows,
         _calls,
     ),

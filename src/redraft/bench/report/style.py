@@ -11,9 +11,11 @@ from typing import Any, NamedTuple
 import matplotlib
 from matplotlib.figure import Figure
 
+from redraft.bench.methods import AUTO
+
 __all__ = ["DARK", "LIGHT", "Look", "Theme", "as_uri", "looks", "panels", "png", "themed"]
 
-COLOURS = 64
+COLOURS = 128
 DPI = 144
 
 
@@ -66,14 +68,17 @@ class Look(NamedTuple):
 
 
 def looks(theirs: Sequence[str], ours: Sequence[str], theme: Theme) -> dict[str, Look]:
-    """Return a look for each method's name: published ones dashed and grey, ours in colour."""
+    """Return a look for each name: published ones dashed and grey, ours in colour, auto dotted."""
     found = {}
     for place, name in enumerate(theirs):
         colour = theme.theirs[place % len(theme.theirs)]
         found[name] = Look(colour, MARKERS_THEIRS[place % len(MARKERS_THEIRS)], "--")
-    for place, name in enumerate(ours):
+    for place, name in enumerate(name for name in ours if name not in AUTO):
         colour = theme.ours[place % len(theme.ours)]
         found[name] = Look(colour, MARKERS_OURS[place % len(MARKERS_OURS)], "-")
+    for name in ours:
+        if name in AUTO:  # lies on the line of what it has chosen: must let it show through
+            found[name] = Look(theme.ink, "x", ":")
     return found
 
 
