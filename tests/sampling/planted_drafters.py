@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import cast
+from typing import Any, cast
 
 import numpy as np
 import torch
@@ -11,8 +11,9 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from redraft.chain.steps import Steps
-from redraft.draft import Frontier, Recycled, Swept
+from redraft.draft import Calibration, Frontier, Recycled, Swept
 from redraft.draft.drafter import Draft, Drawer
+from redraft.draft.gain import GainDraft
 from redraft.tree.tree import Tree
 
 Ints = NDArray[np.int64]
@@ -86,6 +87,34 @@ class PeeksAtOutgoingNoise(Bent):
 
     def term(self, frontier: Frontier) -> Tensor:
         return frontier.noise[:, : len(frontier.tree)]
+
+
+class GainPeeksAtLiveNoise(Recycled):
+    """An innovation gain whose sign is fitted on the noise that is about to be added (chains)."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.keeps_state = True
+
+    def prepare(self, steps: Steps, tree: Tree, device: torch.device) -> Drawer:
+        return PeekingGain(steps, Calibration(steps.total))
+
+
+class PeekingGain(GainDraft):
+    """The draft of `GainPeeksAtLiveNoise`."""
+
+    sign: NDArray[np.float64]
+
+    def __call__(self, frontier: Frontier) -> Draft:
+        z = frontier.noise[:, : len(frontier.tree)]
+        agree = (z[:, :-1] * z[:, 1:]).sum(-1).sign().numpy()
+        self.sign = np.concatenate((np.zeros((len(agree), 1)), agree), axis=1)
+        return super().__call__(frontier)
+
+    def give_way(self, c: Any, place: Ints) -> Any:
+        c = c.copy()
+        c[..., 2] = 0.3 * self.sign
+        return super().give_way(c, place)
 
 
 class FitsOnLiveNoise(Bent):

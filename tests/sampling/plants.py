@@ -92,6 +92,7 @@ BUGS = {
     "RecallsTheNextNode": Plant(isotropic, "greedy", drafters.RecallsTheNextNode(), "chain:8"),
     "SweepsTheNextNode": Plant(isotropic, "greedy", drafters.SweepsTheNextNode(), "chain:8"),
     "PeeksAtOutgoingNoise": Plant(isotropic, "greedy", drafters.PeeksAtOutgoingNoise()),
+    "GainPeeksAtLiveNoise": Plant(isotropic, "greedy", drafters.GainPeeksAtLiveNoise(), "chain:8"),
     "RecallsPaddedRows": Plant(isotropic, "greedy", drafters.RecallsPaddedRows(), "chain:8"),
     "CoarseCoin": Plant(bimodal, verifiers.CoarseCoin()),
     "StopsWithTheSlowest": Plant(wide_line, verifiers.StopsWithTheSlowest()),
@@ -117,6 +118,7 @@ CONTROLS = {
         isotropic, "greedy", drafters.FitsOnRoots(NUM, STEPS, 6), "chain:8"
     ),
     "a far-away target": Plant(far_away),
+    "a gain of any size": Plant(isotropic, "greedy", "recycled/gain", "chain:8"),
 }
 
 

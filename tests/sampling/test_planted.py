@@ -8,6 +8,10 @@ residual drawn from Q                                      RecoversFromTarget
 residual with the wrong lam                                RecoversWithOneLambda
 reflection inside traversal                                TraversalReflects
 children sorted before the greedy walk                     SortsChildren
+one child chosen, but accepted or recovered by the rule    RankedByTheRatio, RankedTossesTwice,
+of another coupling                                        RankedRecoversFromExcess,
+                                                           OptimalRecoversFromExcess,
+                                                           OptimalNeverPromotes
 reused noise between init and first step                   SharesInitStream
 reused noise after a decision looked at it                 KeepsZeta (recovered state keeps zeta),
                                                            RepeatsNoise (whole noise, later step),
@@ -15,7 +19,7 @@ reused noise after a decision looked at it                 KeepsZeta (recovered 
 a child evaluated only if its own noise looks good         CutsAtBadNoise
 shape that depends on a live noise below                   CutsWhenBelowIsBad
 a sibling's existence decided by another's live noise      SiblingsLookBelow
-a slope fitted on live data                                FitsOnLiveNoise
+a slope fitted on live data                                FitsOnLiveNoise, GainPeeksAtLiveNoise
 a kept noise redrawn after looking at it                   RedrawsKeptNoise
 draft mean that peeks at its outgoing noise                RecallsTheNextNode, SweepsTheNextNode,
                                                            PeeksAtOutgoingNoise

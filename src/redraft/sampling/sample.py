@@ -63,7 +63,7 @@ def sample(
         shape: Shape of one sample.
         seed: One integer, or one per sample.
         drafter: "recycled", "free", "frozen", or an object such as ``redraft.draft.Model(cheap)``.
-        verifier: "greedy", "traversal" or "reflection".
+        verifier: "greedy", "traversal", "reflection", or for bushy trees "ranked", "optimal".
         tree: "chain:M", "kary:K,D" or "best:M,A" (see `redraft.tree.grow`); M, the number of rows
             per sample and call, trades rows for calls. "auto" or "auto:M": chooses the rows (up to
             M, 32 by default) from round to round by what they cost here, and stops speculating if
