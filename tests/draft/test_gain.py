@@ -126,7 +126,7 @@ def test_coefficients_are_those_of_least_squares() -> None:
         y = wanted @ u + 0.1 * generator.normal(size=40)
         v = np.vstack((y, u))
         one = np.ones(1, dtype=np.int64)
-        made.add(Evidence(4 * one, 0 * one, one, (v @ v.T)[None], *[one[:0]] * 3))
+        made.add(Evidence(4 * one, 0 * one, one, (v @ v.T)[None], *[one[:0]] * 4))
     found = made.coefficients()
     np.testing.assert_allclose(found[4, 0, 1], wanted, atol=0.03)
     assert (found[:, 1] == 0).all() and (found[4, 0, 3] == 0).all()
@@ -136,7 +136,7 @@ def test_coefficients_are_those_of_least_squares() -> None:
 def test_little_evidence_moves_little() -> None:
     made, one = Calibration(10), np.ones(1, dtype=np.int64)
     v = np.array([[1.0, 1.0, 0.0, 0.0]] * 4).T
-    made.add(Evidence(4 * one, 0 * one, one, (v @ v.T)[None], *[one[:0]] * 3))
+    made.add(Evidence(4 * one, 0 * one, one, (v @ v.T)[None], *[one[:0]] * 4))
     assert 0.1 < made.coefficients()[4, 0, 1, 0] < 0.5
 
 
@@ -163,6 +163,27 @@ def test_a_calibration_does_not_serve_the_samples_it_comes_from() -> None:
     with pytest.raises(ValueError, match="samples of the same seeds"):
         Sampler(PROBLEM.chain, 1, (2,), [int(taught.seeds[2])], drafter=draft.Recycled(taught))
     Sampler(PROBLEM.chain, 4, (2,), 0, drafter=draft.Recycled(taught))
+
+
+def test_evidence_collected_by_hand_is_guarded_too() -> None:
+    sampler = Sampler(
+        PROBLEM.chain, 2, (2,), 7, drafter=draft.Recycled(empty()), tree="chain:4", evidence=True
+    )
+    state, taught = sampler.init(), empty()
+    while not state.done:
+        state, info, _ = step(sampler, state, PROBLEM.target)
+        if info.evidence is not None:
+            taught.add(info.evidence)
+    with pytest.raises(ValueError, match="samples of the same seeds"):
+        Sampler(PROBLEM.chain, 2, (2,), 7, drafter=draft.Recycled(taught))
+
+
+@pytest.mark.parametrize("a", [0.0, -0.5])
+def test_a_step_that_no_gain_can_mend_is_refused(a: float) -> None:
+    one = torch.ones(4, dtype=torch.float64)
+    table = chain.Chain(level=one.cumsum(0), a=a * one, b=0 * one, std=one, init_std=1.0)
+    with pytest.raises(ValueError, match="a > 0 or b != 0"):
+        Sampler(table, 1, (2,), 0, drafter=draft.Recycled(Calibration(4)))
 
 
 def test_only_visited_nodes_teach() -> None:

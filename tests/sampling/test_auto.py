@@ -12,7 +12,7 @@ import torch
 from torch import Tensor
 
 import redraft
-from redraft import Strategy, chain
+from redraft import Strategy, chain, zoo
 from redraft.sampling import TargetError
 from tests.sampling.checks import check_linear_path, check_residuals
 from tests.sampling.problems import bimodal, isotropic
@@ -62,14 +62,42 @@ def test_rows_that_cost_as_much_as_calls_are_not(num: int, clock: Clock) -> None
     assert (result.rows <= TABLE.calls_sequential + 9).all() and (result.calls >= 50).all()
 
 
-def test_what_auto_has_done_is_the_same_sample_by_its_plan(clock: Clock) -> None:
-    """A chain's noises are the first of their steps whatever its size: the plan gives its calls."""
+def test_a_plan_is_not_for_the_samples_that_chose_it(clock: Clock) -> None:
+    """Their noises would choose their own drafts: the law would be another (contract rule 3)."""
     first = redraft.sample(clock.target(1e-3, 0.0), TABLE, 1, (2,), seed=3, tree="auto:16")
-    assert first.plan is not None
-    again, more = (
-        redraft.sample(TARGET, TABLE, 1, (2,), seed=3, plan=first.plan) for _ in range(2)
-    )
-    assert torch.equal(again.samples, more.samples) and again.plan is first.plan
+    plain = redraft.sample(clock.target(0.0, 1e-3), TABLE, 1, (2,), seed=3, tree="auto:16")
+    assert first.plan is not None and plain.plan is not None and not plain.plan.speculates
+    for plan in (first.plan, plain.plan):
+        with pytest.raises(ValueError, match="samples of the same seeds"):
+            redraft.sample(TARGET, TABLE, 1, (2,), seed=3, plan=plan)
+        again, more = (redraft.sample(TARGET, TABLE, 1, (2,), seed=4, plan=plan) for _ in "ab")
+        assert torch.equal(again.samples, more.samples) and again.plan is plan
+
+
+def test_going_on_step_by_step_counts_reports_and_can_be_resumed(clock: Clock) -> None:
+    seen: list[tuple[int, int]] = []
+    slow, calls = clock.target(0.0, 1e-3), 0
+
+    def flaky(x: Tensor, level: Tensor) -> Tensor:
+        nonlocal calls
+        calls += 1
+        if calls == 20:
+            raise RuntimeError("out of memory")
+        return slow(x, level)
+
+    def tell(*where: int) -> None:
+        seen.append(where)
+
+    with pytest.raises(TargetError) as caught:
+        redraft.sample(flaky, TABLE, 1, (2,), seed=3, tree="auto", progress=tell)
+    run: Any = caught.value.run
+    result = run.finish()
+    whole = redraft.sample(clock.target(0.0, 1e-3), TABLE, 1, (2,), seed=3, tree="auto")
+    assert torch.equal(result.samples, whole.samples)
+    assert result.summary.num_rounds == result.calls[0] == whole.calls[0]
+    assert result.summary.num_draft_rows == result.rows[0] == whole.rows[0]
+    done = [committed for committed, _ in seen]
+    assert len(set(done)) > 40 and done[-1] == TABLE.calls_sequential
 
 
 @pytest.mark.statistical
@@ -137,6 +165,14 @@ def test_tune_finds_what_pays_and_says_when_nothing_does(tmp_path: Path, clock: 
 def test_a_row_budget_is_kept_and_calls_can_be_the_goal() -> None:
     made = redraft.tune(TARGET, TABLE, (2,), num=16, passes=1, max_rows=6, goal="calls")
     assert made.chosen.rows == 6 and {option.rows for option in made.options} == {1, 6}
+
+
+def test_long_chains_of_drafts_past_the_end_are_no_trouble() -> None:
+    """The products of many factors of padded nodes underflow; their logarithms do not."""
+    target = zoo.gaussian(4, 3)
+    table = chain.ancestral(chain.karras(100, 8.0, 0.05))
+    made = redraft.tune(target, table, (4,), max_rows=64, num=32, passes=2, goal="calls")
+    assert made.chosen.rows == 64
 
 
 def test_named_strategies_are_kept_and_found(

@@ -81,6 +81,22 @@ def test_calibrated_rounds_are_the_general_ones_up_to_rounding(table: str, tree:
     assert other.done and bonus > 1
 
 
+def test_a_hole_in_what_is_remembered_is_left_to_the_general_way() -> None:
+    problem = Problem(target, target, CHAINS["ancestral"], 6)
+    short, long = pair("ancestral", "chain:8", drafter=draft.Recycled(arbitrary(problem)))
+    state, holes = short.init(), 0
+    while not state.done:
+        rows, other = short.plan(state), long.plan(state)
+        torch.testing.assert_close(rows.x, other.x, rtol=1e-5, atol=1e-5)
+        f = target(rows.x, rows.level)
+        stop = int(long.commit(state, rows, f)[1].depth[0])
+        if stop + 3 < len(rows):
+            f[stop + 3] = float("nan")
+            holes += 1
+        state, _ = short.commit(state, rows, f)
+    assert holes > 2
+
+
 def test_a_gain_that_gives_way_does_so_here_too() -> None:
     problem = Problem(target, target, CHAINS["ancestral"], 6)
     steep = arbitrary(problem)

@@ -75,6 +75,7 @@ class Evidence:
         start: (B,) chain step of each sample's root.
         depth: (B,) depth at which its path ended.
         limit: (B,) depth of its draft.
+        seeds: (B,) seeds of the samples.
     """
 
     step: Ints
@@ -84,6 +85,7 @@ class Evidence:
     start: Ints
     depth: Ints
     limit: Ints
+    seeds: Ints
 
 
 @dataclass(eq=False)
@@ -120,6 +122,7 @@ class Calibration:
     def add(self, seen: Evidence) -> None:
         """Count a round in."""
         self.derived.clear()
+        self.seeds = np.union1d(self.seeds, seen.seeds)
         place = (self.bin(seen.step), seen.beyond, seen.kind)
         np.add.at(self.count, place, 1.0)
         np.add.at(self.gram, place, seen.gram)

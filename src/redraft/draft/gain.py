@@ -78,16 +78,16 @@ class GainDraft:
             calibration: Where the corrections come from; read once.
 
         Raises:
-            ValueError: If the calibration is of another chain, or a noisy step forgets the state
-                and takes no part of the prediction.
+            ValueError: If the calibration is of another chain, or a noisy step forgets or mirrors
+                the state and takes no part of the prediction, so that no gain can keep a' > 0.
         """
         if calibration.total != steps.total:
             raise ValueError(
                 f"the calibration is of a chain of {calibration.total} calls, "
                 f"this one has {steps.total}; calibrate again"
             )
-        if ((np.abs(steps.a) < _LEAST) & (steps.b == 0) & (steps.std > 0)).any():
-            raise ValueError("a calibrated drafter needs a != 0 or b != 0 on noisy steps")
+        if ((steps.a < _LEAST) & (steps.b == 0) & (steps.std > 0)).any():
+            raise ValueError("a calibrated drafter needs a > 0 or b != 0 on noisy steps")
         self.steps = steps
         self.bins = calibration.bin(np.arange(steps.total))
         self.coefficients = calibration.coefficients()

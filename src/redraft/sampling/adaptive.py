@@ -18,6 +18,7 @@ from torch import Tensor
 from redraft.draft.drafter import Denoiser
 from redraft.execute import Executor, Local
 from redraft.sampling.driver import Run
+from redraft.sampling.errors import TargetError
 from redraft.sampling.info import Info
 from redraft.sampling.progress import Progress
 from redraft.sampling.result import Result
@@ -63,7 +64,7 @@ class AdaptiveRun(Run):
     def _round(self) -> None:
         rows = self._probing.next()
         if self._probing.stopped and self._plain:
-            self.state = carry_on(self.sampler, self.state, self.denoiser, self.executor)
+            self._carry_on()
             return
         self._switch(rows)
         if self._probing.stopped:
@@ -73,6 +74,28 @@ class AdaptiveRun(Run):
         super()._round()
         assert self.last is not None
         self._look(rows, batch, self.last, perf_counter() - begin)
+
+    def _carry_on(self) -> None:
+        """Finish step by step; a model that raises leaves the run where speculation stopped."""
+        failed: list[Rows] = []
+
+        def guarded(denoiser: Denoiser, rows: Rows) -> Tensor:
+            failed[:] = [rows]
+            f = self.executor(denoiser, rows)
+            failed.clear()
+            return f
+
+        report = self.report if self.progress else None
+        before = self.state
+        try:
+            self.state = carry_on(self.sampler, before, self.denoiser, guarded, report)
+        except Exception as error:
+            if failed:
+                raise TargetError(error, before, failed[0], self) from error
+            raise
+        done = int(self.state.calls[0] - before.calls[0])
+        self.summary.num_rounds += done
+        self.summary.num_draft_rows += done
 
     def _look(self, rows: int, batch: int, info: Info, seconds: float) -> None:
         """Take in a round; only those of full drafts tell the time of a call."""
@@ -132,7 +155,9 @@ class AdaptiveRun(Run):
                 f"{seconds[four] / seconds[1]:.1f} times one row.",
             )
         cost = fit_cost(list(seconds), list(seconds.values())) if seconds else None
-        return Strategy(chosen, tuple(options), None, cost, 0.0, self._key, notes)
+        return Strategy(
+            chosen, tuple(options), None, cost, 0.0, self._key, notes, self.sampler.seeds
+        )
 
 
 class _Clock:

@@ -86,7 +86,7 @@ def auto_rows(
     if deterministic:
         raise ValueError(
             "deterministic=True and tree='auto' need a plan: plan=redraft.tune(...), or the plan "
-            "of an earlier result"
+            "of an earlier result of other seeds"
         )
     return int(number) if colon else _AUTO_ROWS
 

@@ -57,11 +57,11 @@ class Run:
     def finish(self) -> Result:
         """Run to the end and return the result; may be called again after a `TargetError`."""
         total = self.sampler.num * self._levels
-        with torch.no_grad(), reporting(self.progress, total) as report:
+        with torch.no_grad(), reporting(self.progress, total) as self.report:
             while not self.state.done:
                 self._round()
                 if self.progress:
-                    report(self._committed())
+                    self.report(self._committed())
         return self._result()
 
     def _round(self) -> None:

@@ -89,7 +89,9 @@ def _evidence(
     place, gram = sampler.draw.inner_products(plan.tree, start, plan.draft.x, f, nodes)
     weight = sampler.steps.pull[place[0]] ** 2 / np.sqrt(seen.delta[nodes] ** 2 + 0.2)
     depth = plan.tree.depth[result.stop]
-    return Evidence(*place, gram * weight[:, None, None], state.step, depth, plan.depth_limit)
+    seeds = sampler.seeds[state.owner]
+    ends = (state.step, depth, plan.depth_limit)
+    return Evidence(*place, gram * weight[:, None, None], *ends, seeds)
 
 
 def _drafts(plan: Plan) -> int:

@@ -97,7 +97,8 @@ class Result:
         log_prob: (num, N) float64 log-density of every step under the target, 0 for zero-noise
             steps (which have none), if requested.
         rounds: What each round did, if requested.
-        plan: How the run was chosen to be done, if it was; ``plan=result.plan`` does it again.
+        plan: How the run was chosen to be done, if it was; ``plan=result.plan`` does so for other
+            seeds.
     """
 
     samples: Tensor

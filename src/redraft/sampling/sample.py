@@ -16,6 +16,7 @@ from redraft.execute import Executor
 from redraft.sampling.adaptive import AdaptiveRun
 from redraft.sampling.arguments import auto_rows
 from redraft.sampling.driver import Run
+from redraft.sampling.noise import spread
 from redraft.sampling.progress import Progress
 from redraft.sampling.result import Result
 from redraft.sampling.sampler import Sampler
@@ -69,8 +70,8 @@ def sample(
             M, 32 by default) from round to round by what they cost here, and stops speculating if
             it does not pay.
         cond: Conditioning of each sample, each tensor (num, ...).
-        plan: What `redraft.tune` has chosen, or the plan of an earlier result, in the place of
-            drafter, verifier and tree.
+        plan: What `redraft.tune` has chosen, or the plan of an earlier result of other seeds, in
+            the place of drafter, verifier and tree.
         deterministic: Forbid choices that depend on the clock: with tree="auto", a plan is needed.
         executor: Runs the target on a round's rows; ``redraft.execute.Local(max_rows)`` chunks.
         trajectory: Return all states.
@@ -91,7 +92,7 @@ def sample(
     """
     common: dict[str, Any] = {"cond": cond, "dtype": dtype, "device": device}
     if plan is not None:
-        plan.check(chain)
+        plan.check(chain, spread(seed, num))
         if not plan.speculates and not rounds:
             result = sequential(
                 denoiser,

@@ -7,7 +7,7 @@ that speculation with a perfect drafter reproduces these paths.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import islice
 
 import numpy as np
@@ -91,11 +91,24 @@ def sequential(
     )
 
 
-def carry_on(sampler: Sampler, state: State, denoiser: Denoiser, run: Executor) -> State:
+def carry_on(
+    sampler: Sampler,
+    state: State,
+    denoiser: Denoiser,
+    run: Executor,
+    report: Callable[[int], None] | None = None,
+) -> State:
     """Finish a run of one sample step by step, from where it stands.
 
     The noises of the steps to come are those that a chain of recycled drafts would have used: no
     decision has looked at them.
+
+    Args:
+        sampler: The parts.
+        state: Where it stands; left as it is.
+        denoiser: The target.
+        run: Runs it.
+        report: Told of the steps that are done.
 
     Raises:
         NonFiniteError: If the model returns NaN or infinity.
@@ -104,6 +117,8 @@ def carry_on(sampler: Sampler, state: State, denoiser: Denoiser, run: Executor) 
     x = state.x
     for n, (z, _) in enumerate(_noises(sampler, x, first), first):
         x = _step(steps, call(x, n), x, z, n)
+        if report is not None:
+            report(n + 1)
     if not bool(x.isfinite().all()):
         _blame(sampler, call, state.x, first)
     left = steps.total - first

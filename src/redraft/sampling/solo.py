@@ -43,6 +43,7 @@ if TYPE_CHECKING:
 __all__ = ["Solo", "solo"]
 
 Floats = NDArray[Any]
+_Drafted = tuple[Floats, Tensor]
 
 
 def solo(sampler: Sampler) -> Solo | None:
@@ -86,7 +87,10 @@ class Solo:
         if first + size >= block.coin.shape[1]:
             return None
         z = block.normal.numpy()[:, first : first + size]
-        x, guess = self._draft(n, state.x, memory, z)
+        drafted = self._draft(n, state.x, memory, z)
+        if drafted is None:
+            return None
+        x, guess = drafted
         place, limit = self.windows.place.view[n : n + 1], sampler.reach[n : n + 1]
         laid_out = Plan(
             self.tree,
@@ -111,8 +115,8 @@ class Solo:
         cond = sampler.condition(owner) if sampler.cond else {}
         return Rows(states, level, place[0], owner, cond, laid_out)
 
-    def _draft(self, n: int, root: Tensor, memory: Memory, z: Floats) -> tuple[Floats, Tensor]:
-        """Return drafted states (1, T, D) and guesses (1, T, D)."""
+    def _draft(self, n: int, root: Tensor, memory: Memory, z: Floats) -> _Drafted | None:
+        """Return drafted states (1, T, D) and guesses (1, T, D); None if the general way must."""
         raise NotImplementedError
 
     def _remember(self, n: int, node: int, found: Floats, drafted: Floats) -> Memory:
@@ -172,7 +176,7 @@ class SoloPlain(Solo):
         super().__init__(sampler)
         self.factors = draw.host_table()
 
-    def _draft(self, n: int, root: Tensor, memory: Memory, z: Floats) -> tuple[Floats, Tensor]:
+    def _draft(self, n: int, root: Tensor, memory: Memory, z: Floats) -> _Drafted | None:
         parts = np.concatenate((root.numpy()[:, None], memory.f.numpy(), z), axis=1)
         return np.matmul(self.factors[n : n + 1], parts), memory.f
 
@@ -188,9 +192,11 @@ class SoloGain(Solo):
         self.chain = draw.chain(self.size)
         self.steps = np.arange(sampler.steps.total + 1)
 
-    def _draft(self, n: int, root: Tensor, memory: Memory, z: Floats) -> tuple[Floats, Tensor]:
+    def _draft(self, n: int, root: Tensor, memory: Memory, z: Floats) -> _Drafted | None:
         assert memory.x is not None and memory.step is not None
         own = int(memory.step[0, -1]) - n + 1
+        if not (memory.step[0] == np.minimum(self.steps[n : n + self.size], n + own - 1)).all():
+            return None  # a prediction that was not finite has left a hole
         of_x, of_g = self.chain.factors(n, own)
         parts = np.concatenate(
             (root.numpy(), memory.f.numpy()[0], memory.x.numpy()[0], z[0, : self.size - 1])

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from redraft.chain.chain import Chain
 from redraft.draft.calibration import Calibration
@@ -68,6 +69,8 @@ class Strategy:
         own_seconds: Seconds of a round beside the call.
         key: What the strategy is for: see `chain_key`.
         notes: What a user should know, in sentences.
+        seeds: Seeds of the samples that the choice rests on. It must not be used for them: their
+            noises would choose their own drafts (contract rules 2 and 3).
         origin: Version and hardware it was made with, if it is kept in the cache.
     """
 
@@ -78,6 +81,7 @@ class Strategy:
     own_seconds: float
     key: str
     notes: tuple[str, ...] = field(default=())
+    seeds: NDArray[np.int64] = field(default_factory=lambda: np.empty(0, dtype=np.int64))
     origin: str = ""
 
     @property
@@ -108,11 +112,19 @@ class Strategy:
             return Recycled(self.calibration)  # untaught if it is None
         return Free(calibration=self.calibration)
 
-    def check(self, chain: Chain) -> None:
-        """Raise ValueError if the strategy is for another chain."""
+    def check(self, chain: Chain, seeds: NDArray[np.int64]) -> None:
+        """Raise ValueError if the strategy is for another chain, or rests on the same samples."""
         if self.key != chain_key(chain):
             raise ValueError(
                 "plan= was made for another chain (levels, a, b or std differ); tune again"
+            )
+
+        again = seeds[np.isin(seeds, self.seeds)]
+        if len(again):
+            raise ValueError(
+                f"plan= was chosen by samples of the same seeds (one is {int(again[0])}), whose "
+                "noises must not choose their own drafts; use other seeds, or a plan of "
+                "redraft.tune"
             )
 
     def save(self, path: Path | str) -> None:
@@ -126,6 +138,7 @@ class Strategy:
             "own_seconds": self.own_seconds,
             "key": self.key,
             "notes": list(self.notes),
+            "seeds": self.seeds.tolist(),
             "origin": self.origin,
         }
         Path(path).parent.mkdir(parents=True, exist_ok=True)
@@ -152,6 +165,7 @@ class Strategy:
                 own_seconds=data["own_seconds"],
                 key=data["key"],
                 notes=tuple(data["notes"]),
+                seeds=np.array(data["seeds"], dtype=np.int64),
                 origin=data["origin"],
             )
         except (KeyError, TypeError, json.JSONDecodeError) as error:

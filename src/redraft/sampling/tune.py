@@ -127,7 +127,9 @@ def _tune(
     plain = Option(None, None, "chain:1", 1, float(steps.total), 0.0, steps.total * cost(1))
     if max_rows == 1 or int(steps.reach.max()) == 0:
         why = "No row is left to speculate on." if max_rows == 1 else "No step has noise."
-        return Strategy(plain, (plain,), None, cost, 0.0, chain_key(chain), (why,))
+        return Strategy(
+            plain, (plain,), None, cost, 0.0, chain_key(chain), (why,)
+        )  # no sample drawn
 
     def way(drafter: str, verifier: str, tree: str) -> _Way:
         taught, calls = teach(
@@ -165,6 +167,7 @@ def _tune(
         _OWN,
         chain_key(chain),
         _notes(best, plain, cost, max_rows),
+        np.unique(np.concatenate([one.taught.seeds for one in ways])),
     )
 
 

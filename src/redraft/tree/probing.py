@@ -8,7 +8,8 @@ rows one after the other, nothing can be gained, and speculation stops. Larger s
 long as the marginal row, priced as cheaply as it was last seen, would raise the rate.
 
 Times and path ends are not live: nothing here depends on a noise that a decision has yet to look
-at (contract rules 2 and 3).
+at (contract rules 2 and 3), provided that the time of a call depends on how many rows it has, not
+on what is in them.
 """
 
 from __future__ import annotations
