@@ -87,7 +87,7 @@ def suite_table(name: str) -> str:
     missing = f" Not measured: {', '.join(found['missing'])}." if found["missing"] else ""
     return f"""## Suite {name}
 
-`redraft bench --suite {name} --num {settings["num"]}`, then `redraft report`; {date} UTC,
+`{found["command"]}`, then `redraft report`; {date} UTC,
 {settings["num"]} samples per cell, {settings["device"]}.{few}{missing} All figures and plots:
 [report/{name}.html](report/{name}.html) (open it from a checkout),
 [report/{name}.json](report/{name}.json).
