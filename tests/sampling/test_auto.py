@@ -85,8 +85,8 @@ def test_going_on_step_by_step_counts_reports_and_can_be_resumed(clock: Clock) -
             raise RuntimeError("out of memory")
         return slow(x, level)
 
-    def tell(*where: int) -> None:
-        seen.append(where)
+    def tell(done: int, total: int) -> None:
+        seen.append((done, total))
 
     with pytest.raises(TargetError) as caught:
         redraft.sample(flaky, TABLE, 1, (2,), seed=3, tree="auto", progress=tell)
@@ -231,7 +231,8 @@ def test_an_error_of_the_model_leaves_an_adaptive_run_to_go_on() -> None:
 
     with pytest.raises(TargetError) as caught:
         redraft.sample(flaky, TABLE, 2, (2,), seed=0, tree="auto:8")
-    assert bool(caught.value.run.finish().samples.isfinite().all())
+    run: Any = caught.value.run
+    assert bool(run.finish().samples.isfinite().all())
 
 
 @pytest.mark.parametrize(

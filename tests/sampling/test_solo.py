@@ -72,11 +72,10 @@ def test_calibrated_rounds_are_the_general_ones_up_to_rounding(table: str, tree:
         assert info.depth == other_info.depth and np.array_equal(state.step, other.step)
         torch.testing.assert_close(state.x, other.x, rtol=1e-5, atol=1e-5)
         if state.memory is not None and not state.done:
-            assert other.memory is not None and other.memory.x is not None
-            assert np.array_equal(state.memory.step, other.memory.step)
-            torch.testing.assert_close(
-                state.memory.x.float(), other.memory.x.float(), rtol=1e-5, atol=1e-5
-            )
+            mine, theirs = state.memory, other.memory
+            assert mine.x is not None and theirs is not None and theirs.x is not None
+            assert same(mine.step, theirs.step)
+            torch.testing.assert_close(mine.x.float(), theirs.x.float(), rtol=1e-5, atol=1e-5)
         bonus += info.num_bonus
     assert other.done and bonus > 1
 
