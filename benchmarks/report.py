@@ -112,14 +112,19 @@ def main() -> None:
         f"{rows} rows {latency[rows] / latency[1]:.2f} ×" for rows in sorted(latency)
     )
     overhead = 100.0 * wall["sequential_overhead"]
-    both = {"sequential", "free+reflection", "free+traversal", "recycled+greedy"}
+    both = {
+        *("sequential", "free+reflection", "free+traversal"),
+        *("recycled+greedy", "recycled:warm+greedy"),
+    }
     head = [method for method in long["methods"] if method["name"] in both]
     summary = f"""Target calls per sample on the shipped `digits` (250 steps, 32 rows per call, 256
 samples, ± 2 standard errors):
 
 {calls_table({**long, "methods": head})}
 Wall-clock of one sample drawn alone, on one CPU thread. *Ideal* is calls × the latency of one call
-at that many rows, measured in the same run; *own work* is all of a run that is not the target:
+at that many rows, measured in the same run; *own work* is all of a run that is not the target;
+`:warm` drafters were taught on other samples, `auto:time` is what `redraft.tune` chose, with at most 8,
+12, 16, 24 and 32 rows:
 
 {wall_table(wall)}
 Made by `make bench`; all figures: [docs/benchmarks.md](docs/benchmarks.md).
