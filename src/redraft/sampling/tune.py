@@ -2,28 +2,34 @@
 
 Three things are measured: what a call costs by its rows, on this device; what drafters can be
 taught, on samples of their own; and how many calls they then take. Sizes in between are predicted
-from how often drafts were accepted by step and depth (`redraft.tree.reach`). What is chosen has the
-least expected time, the sequential sampler included.
+from how often drafts were accepted by step and depth (`redraft.tree.reach`). The ways of least
+expected time then race each other and the sequential sampler, and the fastest is chosen.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from statistics import median
 from time import perf_counter
 from typing import Any, NamedTuple
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
 
 from redraft.chain.chain import Chain
 from redraft.chain.steps import Steps
 from redraft.draft.calibration import Calibration, classes
 from redraft.draft.drafter import Denoiser
+from redraft.sampling import noise
 from redraft.sampling.arguments import check_chain, check_shape
 from redraft.sampling.cache import Kept
 from redraft.sampling.calibrate import teach
+from redraft.sampling.driver import Run
+from redraft.sampling.sampler import Sampler
+from redraft.sampling.sequential import sequential
 from redraft.sampling.strategy import Option, Strategy, chain_key
 from redraft.tree.best import best as best_tree
 from redraft.tree.cost import Cost, fit_cost
@@ -33,6 +39,9 @@ __all__ = ["measure_cost", "tune"]
 
 _WAYS = (("recycled", "greedy"), ("free", "traversal"))
 _SIZES = (2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128)
+_RACE, _LAPS, _RACERS = 0x2ACE5, 3, 3
+_GAIN = 0.97
+"""Share of the plain sampler's time that speculation must stay below to be chosen."""
 _OWN = 2.5e-4
 """Seconds that a round takes beside its call, on a common processor."""
 
@@ -122,8 +131,8 @@ def _tune(
     seed, max_rows, num, passes, goal = limits
     cond, dtype, device = common["cond"], common["dtype"], common["device"]
     steps, size = Steps.of(check_chain(chain)), check_shape(shape)
-    one = {key: value[:1] for key, value in (cond or {}).items()}
-    cost = measure_cost(denoiser, steps, size, max_rows, one, dtype, torch.device(device))
+    lone = {key: value[:1] for key, value in (cond or {}).items()}
+    cost = measure_cost(denoiser, steps, size, max_rows, lone, dtype, torch.device(device))
     plain = Option(None, None, "chain:1", 1, float(steps.total), 0.0, steps.total * cost(1))
     if max_rows == 1 or int(steps.reach.max()) == 0:
         why = "No row is left to speculate on." if max_rows == 1 else "No step has noise."
@@ -154,11 +163,15 @@ def _tune(
     options = [plain]
     for one in ways:
         options += _options(one, steps, cost, max_rows, goal)
+    seeds = [one.taught.seeds for one in ways]
+    if goal == "time":
+        raced = noise.spread(seed ^ _RACE, _LAPS)
+        seeds.append(raced)
+        options = _race(denoiser, chain, shape, options, ways, raced, {**common, "cond": lone})
     best = min(options, key=lambda o: o.calls if goal == "calls" else (o.seconds or np.inf))
-    rules = (best.drafter, best.verifier)
-    of_best = [one for one in ways if rules == (one.drafter, one.verifier)]
-    taught = next((o.taught for o in reversed(of_best) if o.tree == best.tree), None)
-    taught = taught or (of_best[0].taught if of_best else None)
+    if goal == "time" and (best.seconds or 0.0) > _GAIN * (options[0].seconds or 0.0):
+        best = options[0]
+    taught = _taught(best, ways)
     return Strategy(
         best,
         tuple(options),
@@ -167,7 +180,7 @@ def _tune(
         _OWN,
         chain_key(chain),
         _notes(best, plain, cost, max_rows),
-        np.unique(np.concatenate([one.taught.seeds for one in ways])),
+        np.unique(np.concatenate(seeds)),
     )
 
 
@@ -200,6 +213,50 @@ def measure_cost(
                     rows.append(size)
                     seconds.append(perf_counter() - begin)
     return fit_cost(rows, seconds)
+
+
+def _taught(option: Option, ways: Sequence[_Way]) -> Calibration | None:
+    """Return what an option's drafter was taught: on its own tree, or on the longest chain."""
+    rules = (option.drafter, option.verifier)
+    same = [one for one in ways if rules == (one.drafter, one.verifier)]
+    own = next((one.taught for one in same if one.tree == option.tree), None)
+    return own or (same[0].taught if same else None)
+
+
+def _race(
+    denoiser: Denoiser,
+    chain: Chain,
+    shape: Sequence[int],
+    options: list[Option],
+    ways: Sequence[_Way],
+    seeds: NDArray[np.int64],
+    common: dict[str, Any],
+) -> list[Option]:
+    """Return the options, with times that were measured for the plain one and the likeliest.
+
+    They draw single samples in turn, so that what slows the machine down slows all of them.
+    """
+    likely = sorted(options[1:], key=lambda option: option.seconds or np.inf)[:_RACERS]
+    times: dict[Option, list[float]] = {option: [] for option in (options[0], *likely)}
+    for lap, seed in enumerate([seeds[0], *seeds]):  # the first lap warms up
+        for option in times:
+            plan = Strategy(option, (option,), _taught(option, ways), None, 0.0, chain_key(chain))
+            begin = perf_counter()
+            if option.drafter is None:
+                sequential(denoiser, chain, 1, shape, seed=[int(seed)], **common)
+            else:
+                drafter, verifier, tree = plan.parts()
+                parts: dict[str, Any] = {"drafter": drafter, "verifier": verifier, "tree": tree}
+                sampler = Sampler(chain, 1, shape, [int(seed)], **parts, **common)
+                Run(sampler, denoiser, None, None, None, False).finish()
+            if lap:
+                times[option].append(perf_counter() - begin)
+    measured = {option: replace(option, seconds=median(seen)) for option, seen in times.items()}
+    slowest = max(one.seconds or 0.0 for one in measured.values())
+    return [
+        measured.get(option, replace(option, seconds=max(option.seconds or 0.0, slowest)))
+        for option in options
+    ]
 
 
 def _grown(taught: Calibration, rows: int) -> str | None:
