@@ -127,6 +127,7 @@ class FitsOnLiveNoise(Bent):
     gain = 0.6
 
     def __init__(self, num: int, steps: int, dim: int) -> None:
+        super().__init__()
         self.innovation = torch.zeros(num, steps, dim, dtype=torch.float64)
 
     def term(self, frontier: Frontier) -> Tensor:
