@@ -123,8 +123,8 @@ samples, ± 2 standard errors):
 {calls_table({**long, "methods": head})}
 Wall-clock of one sample drawn alone, on one CPU thread. *Ideal* is calls × the latency of one call
 at that many rows, measured in the same run; *own work* is all of a run that is not the target;
-`:warm` drafters were taught on other samples, `auto:time` is what `redraft.tune` chose, with at
-most 8, 12, 16, 24 and 32 rows:
+`:warm` drafters were taught on other samples, `auto:time` is what `redraft.tune` chose with at most
+as many rows as the lines above it have:
 
 {wall_table(wall)}
 Made by `make bench`; all figures: [docs/benchmarks.md](docs/benchmarks.md).
