@@ -26,7 +26,7 @@ class Clock:
 
     def __init__(self, patch: pytest.MonkeyPatch) -> None:
         self.now = 0.0
-        for room in ("adaptive", "tune"):
+        for room in ("adaptive", "latency", "race"):
             patch.setattr(sys.modules[f"redraft.sampling.{room}"], "perf_counter", self.read)
 
     def read(self) -> float:

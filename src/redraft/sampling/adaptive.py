@@ -155,9 +155,7 @@ class AdaptiveRun(Run):
                 f"{seconds[four] / seconds[1]:.1f} times one row.",
             )
         cost = fit_cost(list(seconds), list(seconds.values())) if seconds else None
-        return Strategy(
-            chosen, tuple(options), None, cost, 0.0, self._key, notes, self.sampler.seeds
-        )
+        return Strategy(chosen, tuple(options), None, cost, self._key, notes, self.sampler.seeds)
 
 
 class _Clock:

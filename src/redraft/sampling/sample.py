@@ -14,7 +14,7 @@ from redraft.coupling.verifier import Verifier
 from redraft.draft.drafter import Denoiser, Drafter
 from redraft.execute import Executor
 from redraft.sampling.adaptive import AdaptiveRun
-from redraft.sampling.arguments import auto_rows
+from redraft.sampling.arguments import auto_rows, check_count
 from redraft.sampling.driver import Run
 from redraft.sampling.noise import spread
 from redraft.sampling.progress import Progress
@@ -92,7 +92,7 @@ def sample(
     """
     common: dict[str, Any] = {"cond": cond, "dtype": dtype, "device": device}
     if plan is not None:
-        plan.check(chain, spread(seed, num))
+        plan.check(chain, spread(seed, check_count(num)))
         if not plan.speculates and not rounds:
             result = sequential(
                 denoiser,

@@ -21,7 +21,7 @@ from redraft.tree.cost import Cost
 
 __all__ = ["Option", "Strategy", "chain_key"]
 
-_FORMAT = 1
+_FORMAT = 2
 
 
 @dataclass(frozen=True)
@@ -66,7 +66,6 @@ class Strategy:
         options: All that were considered, the chosen one among them.
         calibration: What the chosen drafter was taught; None for the sequential sampler.
         cost: Seconds of a call by rows; None if it was not measured.
-        own_seconds: Seconds of a round beside the call.
         key: What the strategy is for: see `chain_key`.
         notes: What a user should know, in sentences.
         seeds: Seeds of the samples that the choice rests on. It must not be used for them: their
@@ -78,7 +77,6 @@ class Strategy:
     options: tuple[Option, ...]
     calibration: Calibration | None
     cost: Cost | None
-    own_seconds: float
     key: str
     notes: tuple[str, ...] = field(default=())
     seeds: NDArray[np.int64] = field(default_factory=lambda: np.empty(0, dtype=np.int64))
@@ -135,7 +133,6 @@ class Strategy:
             "options": [asdict(option) for option in self.options],
             "calibration": None if self.calibration is None else self.calibration.to_json(),
             "cost": None if self.cost is None else self.cost._asdict(),
-            "own_seconds": self.own_seconds,
             "key": self.key,
             "notes": list(self.notes),
             "seeds": self.seeds.tolist(),
@@ -162,7 +159,6 @@ class Strategy:
                 options=tuple(Option(**option) for option in data["options"]),
                 calibration=None if taught is None else Calibration.from_json(taught),
                 cost=None if cost is None else Cost(tuple(cost["rows"]), tuple(cost["seconds"])),
-                own_seconds=data["own_seconds"],
                 key=data["key"],
                 notes=tuple(data["notes"]),
                 seeds=np.array(data["seeds"], dtype=np.int64),

@@ -10,13 +10,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from statistics import median
-from time import perf_counter
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 from torch import Tensor
 
 from redraft.chain.chain import Chain
@@ -27,23 +25,22 @@ from redraft.sampling import noise
 from redraft.sampling.arguments import check_chain, check_shape
 from redraft.sampling.cache import Kept
 from redraft.sampling.calibrate import teach
-from redraft.sampling.driver import Run
-from redraft.sampling.sampler import Sampler
-from redraft.sampling.sequential import sequential
+from redraft.sampling.latency import measure_cost
+from redraft.sampling.race import race
 from redraft.sampling.strategy import Option, Strategy, chain_key
 from redraft.tree.best import best as best_tree
-from redraft.tree.cost import Cost, fit_cost
+from redraft.tree.cost import Cost
 from redraft.tree.reach import expected_calls
 
-__all__ = ["measure_cost", "tune"]
+__all__ = ["tune"]
 
 _WAYS = (("recycled", "greedy"), ("free", "traversal"))
 _SIZES = (2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128)
-_RACE, _LAPS, _RACERS = 0x2ACE5, 3, 3
+_RACE, _LAPS = 0x2ACE5, 3
 _GAIN = 0.97
 """Share of the plain sampler's time that speculation must stay below to be chosen."""
 _OWN = 2.5e-4
-"""Seconds that a round takes beside its call, on a common processor."""
+"""A guess at the seconds of a round beside its call; it only picks who takes part in the race."""
 
 
 class _Limits(NamedTuple):
@@ -136,9 +133,7 @@ def _tune(
     plain = Option(None, None, "chain:1", 1, float(steps.total), 0.0, steps.total * cost(1))
     if max_rows == 1 or int(steps.reach.max()) == 0:
         why = "No row is left to speculate on." if max_rows == 1 else "No step has noise."
-        return Strategy(
-            plain, (plain,), None, cost, 0.0, chain_key(chain), (why,)
-        )  # no sample drawn
+        return Strategy(plain, (plain,), None, cost, chain_key(chain), (why,))
 
     def way(drafter: str, verifier: str, tree: str) -> _Way:
         taught, calls = teach(
@@ -167,52 +162,31 @@ def _tune(
     if goal == "time":
         raced = noise.spread(seed ^ _RACE, _LAPS)
         seeds.append(raced)
-        options = _race(denoiser, chain, shape, options, ways, raced, {**common, "cond": lone})
-    best = min(options, key=lambda o: o.calls if goal == "calls" else (o.seconds or np.inf))
-    if goal == "time" and (best.seconds or 0.0) > _GAIN * (options[0].seconds or 0.0):
-        best = options[0]
+        times = race(
+            denoiser,
+            chain,
+            shape,
+            options,
+            partial(_taught, ways=ways),
+            raced,
+            {**common, "cond": lone},
+        )
+        options = [times.get(option, option) for option in options]
+        best = min(times.values(), key=lambda option: option.seconds or np.inf)
+        if (best.seconds or 0.0) > _GAIN * (options[0].seconds or 0.0):
+            best = options[0]
+    else:
+        best = min(options, key=lambda option: option.calls)
     taught = _taught(best, ways)
     return Strategy(
         best,
         tuple(options),
         taught,
         cost,
-        _OWN,
         chain_key(chain),
         _notes(best, plain, cost, max_rows),
         np.unique(np.concatenate(seeds)),
     )
-
-
-def measure_cost(
-    denoiser: Denoiser,
-    steps: Steps,
-    shape: tuple[int, ...],
-    max_rows: int,
-    cond: Mapping[str, Tensor],
-    dtype: torch.dtype,
-    device: torch.device,
-    repeats: int = 5,
-) -> Cost:
-    """Time calls on 1, 2, 4, ... rows, some warm ones of each, and fit the curve."""
-    sizes = sorted({min(2**k, max_rows) for k in range(max_rows.bit_length() + 1)})
-    told = torch.promote_types(dtype, torch.float32)
-    level = float(steps.level[len(steps.level) // 2])
-    rows, seconds = [], []
-    with torch.no_grad():
-        for size in sizes:
-            x = torch.zeros(size, *shape, dtype=dtype, device=device)
-            levels = torch.full((size,), level, dtype=told, device=device)
-            given = {k: v.to(device).expand(size, *v.shape[1:]) for k, v in cond.items()}
-            for repeat in range(repeats + 1):
-                begin = perf_counter()
-                denoiser(x, levels, **given)
-                if device.type != "cpu":
-                    torch.accelerator.synchronize(device)
-                if repeat:  # the first one warms up
-                    rows.append(size)
-                    seconds.append(perf_counter() - begin)
-    return fit_cost(rows, seconds)
 
 
 def _taught(option: Option, ways: Sequence[_Way]) -> Calibration | None:
@@ -221,42 +195,6 @@ def _taught(option: Option, ways: Sequence[_Way]) -> Calibration | None:
     same = [one for one in ways if rules == (one.drafter, one.verifier)]
     own = next((one.taught for one in same if one.tree == option.tree), None)
     return own or (same[0].taught if same else None)
-
-
-def _race(
-    denoiser: Denoiser,
-    chain: Chain,
-    shape: Sequence[int],
-    options: list[Option],
-    ways: Sequence[_Way],
-    seeds: NDArray[np.int64],
-    common: dict[str, Any],
-) -> list[Option]:
-    """Return the options, with times that were measured for the plain one and the likeliest.
-
-    They draw single samples in turn, so that what slows the machine down slows all of them.
-    """
-    likely = sorted(options[1:], key=lambda option: option.seconds or np.inf)[:_RACERS]
-    times: dict[Option, list[float]] = {option: [] for option in (options[0], *likely)}
-    for lap, seed in enumerate([seeds[0], *seeds]):  # the first lap warms up
-        for option in times:
-            plan = Strategy(option, (option,), _taught(option, ways), None, 0.0, chain_key(chain))
-            begin = perf_counter()
-            if option.drafter is None:
-                sequential(denoiser, chain, 1, shape, seed=[int(seed)], **common)
-            else:
-                drafter, verifier, tree = plan.parts()
-                parts: dict[str, Any] = {"drafter": drafter, "verifier": verifier, "tree": tree}
-                sampler = Sampler(chain, 1, shape, [int(seed)], **parts, **common)
-                Run(sampler, denoiser, None, None, None, False).finish()
-            if lap:
-                times[option].append(perf_counter() - begin)
-    measured = {option: replace(option, seconds=median(seen)) for option, seen in times.items()}
-    slowest = max(one.seconds or 0.0 for one in measured.values())
-    return [
-        measured.get(option, replace(option, seconds=max(option.seconds or 0.0, slowest)))
-        for option in options
-    ]
 
 
 def _grown(taught: Calibration, rows: int) -> str | None:
