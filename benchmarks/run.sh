@@ -12,7 +12,7 @@ frozen=free:eps+reflection,free:v+reflection,free:parent+reflection,free:eps:par
 "$redraft" bench digits --steps 250 --rows 32 --num "$num" --no-wall --methods "$ours,$frozen" --json "$out/250-32.json"
 "$redraft" bench digits --steps 50 --rows 16 --num "$num" --no-wall --methods "$ours" --json "$out/50-16.json"
 "$redraft" bench digits --steps 1000 --rows 32 --num "$num" --no-wall --methods sequential,recycled+greedy --json "$out/1000-32.json"
-"$redraft" bench digits --steps 250 --rows 8,12,16,24,32 --num 32 --taught 32 --repeats 3 --methods sequential,recycled+greedy,recycled:warm+greedy,auto:time --json "$out/wall.json"
+"$redraft" bench digits --steps 250 --rows 8,16,24,32 --num 16 --taught 24 --repeats 3 --methods sequential,recycled+greedy,recycled:warm+greedy,auto:time --json "$out/wall.json"
 "${PYTHON:-.venv/bin/python}" benchmarks/own_time.py
 suite() { # name, samples
   "$redraft" bench --suite "$1" --num "$2" --out "build/suite-$1"
