@@ -200,6 +200,10 @@ def test_only_visited_nodes_teach() -> None:
 
 
 def test_wrong_calibrations_are_refused() -> None:
+    wrong: Any = "taught.json"
+    for make in (draft.Recycled, lambda one: draft.Free(calibration=one)):
+        with pytest.raises(TypeError, match="Calibration.load"):
+            make(wrong)
     with pytest.raises(ValueError, match="chain of 7 calls"):
         Sampler(PROBLEM.chain, 1, (2,), 0, drafter=draft.Recycled(Calibration(7)))
     with pytest.raises(ValueError, match="freeze='x0' only"):

@@ -239,6 +239,7 @@ def test_an_error_of_the_model_leaves_an_adaptive_run_to_go_on() -> None:
     ("options", "text"),
     [
         ({"tree": "auto:0"}, "auto or auto:M"),
+        ({"tree": "autos"}, "Did you mean 'auto'"),
         ({"tree": "auto:many"}, "auto or auto:M"),
         ({"tree": "auto", "drafter": "free"}, "leave both out"),
         ({"tree": "auto", "deterministic": True}, "need a plan"),

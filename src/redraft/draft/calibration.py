@@ -35,7 +35,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["CLASSES", "Calibration", "Evidence", "classes", "depths"]
+__all__ = ["CLASSES", "Calibration", "Evidence", "check_calibration", "classes", "depths"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -195,6 +195,16 @@ class Calibration:
     def load(cls, path: Path | str) -> Calibration:
         """Read what `save` has written; ValueError if it is of another version."""
         return cls.from_json(json.loads(Path(path).read_text()))
+
+
+def check_calibration(value: Calibration | None) -> Calibration | None:
+    """Return a drafter's calibration; raise TypeError if it is something else, such as a path."""
+    if value is not None and not isinstance(value, Calibration):
+        raise TypeError(
+            f"calibration must be a Calibration or None, got {value!r}; read a file with "
+            "redraft.draft.Calibration.load(path)"
+        )
+    return value
 
 
 def _pool(sums: Floats) -> Floats:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import torch
 
 from redraft.chain.steps import Steps
-from redraft.draft.calibration import Calibration
+from redraft.draft.calibration import Calibration, check_calibration
 from redraft.draft.drafter import Drawer, Ints
 from redraft.draft.freeze import check_freeze
 from redraft.draft.gain import GainDraft
@@ -56,7 +56,7 @@ class Free:
         self.prefetch = choose("prefetch", prefetch, {"nearest": "nearest", "parent": "parent"})
         if calibration is not None and freeze != "x0":
             raise ValueError(f"a calibration goes with freeze='x0' only, got freeze={freeze!r}")
-        self.calibration = calibration
+        self.calibration = check_calibration(calibration)
         self.keeps_state = freeze != "x0" or calibration is not None
 
     def recall(self, tree: Tree, stop: Ints, base: Ints, limit: Ints) -> Ints | None:

@@ -20,7 +20,7 @@ import numpy as np
 import torch
 
 from redraft.chain.steps import Steps
-from redraft.draft.calibration import Calibration
+from redraft.draft.calibration import Calibration, check_calibration
 from redraft.draft.drafter import Drawer, Ints
 from redraft.draft.gain import GainDraft
 from redraft.draft.linear import LinearDraft
@@ -43,7 +43,7 @@ class Recycled:
     keeps_noise = True
 
     def __init__(self, calibration: Calibration | None = None) -> None:
-        self.calibration = calibration
+        self.calibration = check_calibration(calibration)
         self.keeps_state = calibration is not None
 
     def recall(self, tree: Tree, stop: Ints, base: Ints, limit: Ints) -> Ints | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from difflib import get_close_matches
 from typing import TYPE_CHECKING
 
 import torch
@@ -73,9 +74,13 @@ def auto_rows(
         ValueError: If M is no number >= 1, drafter or verifier is not left to the run, or a choice
             by the clock is forbidden.
     """
-    if not isinstance(tree, str) or tree.partition(":")[0] != "auto":
+    if not isinstance(tree, str):
         return None
-    _, colon, number = tree.partition(":")
+    kind, colon, number = tree.partition(":")
+    if kind != "auto":
+        if get_close_matches(kind, ["auto"]):
+            raise ValueError(f"unknown tree {tree!r}. Did you mean 'auto'?")
+        return None
     if colon and not (number.isdecimal() and 1 <= int(number) <= MAX_ROWS):
         raise ValueError(f"tree {tree!r} does not read as auto or auto:M, M from 1 to {MAX_ROWS}")
     if (drafter, verifier) != ("recycled", "greedy"):
