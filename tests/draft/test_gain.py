@@ -199,6 +199,42 @@ def test_only_visited_nodes_teach() -> None:
     assert rejected > 5
 
 
+def test_squares_are_weighted_by_the_inverse_distance() -> None:
+    sampler = Sampler(
+        PROBLEM.chain, 5, (2,), 0, drafter=draft.Recycled(empty()), tree="chain:6", evidence=True
+    )
+    state, compared = sampler.init(), 0
+    while not state.done:
+        rows = sampler.plan(state)
+        f = PROBLEM.target(rows.x, rows.level)
+        _, info = sampler.commit(state, rows, f)
+        plan, memory, seen = rows.plan, state.memory, info.evidence
+        if seen is not None and plan is not None and memory is not None and plan.full:
+            by_node = f.reshape(len(state.owner), len(plan.tree), 2)
+            row, node = np.nonzero(plan.tree.depth <= info.depth[:, None])
+            gap = (by_node - plan.draft.guess)[row, node].double().numpy()
+            pull = sampler.steps.pull[state.step[row] + node]
+            square = (gap**2).sum(-1)  # untaught: the guess is what a node starts from
+            delta = pull * np.sqrt(square)
+            wanted = square * pull**2 / np.sqrt(delta**2 + 0.2)
+            np.testing.assert_allclose(seen.gram[:, 0, 0], wanted, rtol=1e-4, atol=1e-9)
+            compared += len(row)
+        state, _ = sampler.commit(state, rows, f)
+    assert compared > 50
+
+
+def test_what_was_tried_and_accepted_is_counted_by_step_and_depth() -> None:
+    made, none = Calibration(10), np.empty(0, dtype=np.int64)
+    start, depth, limit = np.array([3, 0]), np.array([2, 3]), np.array([4, 3])
+    made.add(Evidence(none, none, none, np.zeros((0, 4, 4)), start, depth, limit, none))
+    tried, accepted = np.zeros((2, 10, CLASSES))
+    for place, above in ((3, 0), (4, 1), (5, 2), (0, 0), (1, 1), (2, 2)):
+        tried[place, above] += 1
+    for place, above in ((3, 0), (4, 1), (0, 0), (1, 1), (2, 2)):
+        accepted[place, above] += 1
+    assert np.array_equal(made.tried, tried) and np.array_equal(made.accepted, accepted)
+
+
 def test_wrong_calibrations_are_refused() -> None:
     wrong: Any = "taught.json"
     for make in (draft.Recycled, lambda one: draft.Free(calibration=one)):

@@ -13,9 +13,14 @@ from torch import Tensor
 
 import redraft
 from redraft import Strategy, chain, zoo
-from redraft.sampling import TargetError
+from redraft.execute import Local
+from redraft.sampling import Sampler, TargetError
+from redraft.sampling.adaptive import resized
+from redraft.sampling.calibrate import teach
+from redraft.sampling.sequential import carry_on
 from tests.sampling.checks import check_linear_path, check_residuals
 from tests.sampling.problems import bimodal, isotropic
+from tests.sampling.stepping import step
 
 TABLE = chain.ancestral(chain.karras(60, 3.0, 0.05))
 TARGET = bimodal().target
@@ -160,6 +165,73 @@ def test_tune_finds_what_pays_and_says_when_nothing_does(tmp_path: Path, clock: 
     ]
     assert torch.equal(runs[0].samples, runs[1].samples)
     assert runs[0].calls.mean() < 25
+
+
+def test_times_are_those_of_the_race_and_calls_those_of_the_teaching(clock: Clock) -> None:
+    common: dict[str, Any] = {"num": 16, "passes": 2}
+    made = redraft.tune(clock.target(2e-3, 0.0), TABLE, (2,), max_rows=8, **common)
+    plain = made.options[0]
+    assert made.chosen in made.options
+    assert plain.seconds == pytest.approx(2e-3 * TABLE.calls_sequential, rel=0.02)
+    assert made.chosen.seconds == pytest.approx(2e-3 * made.chosen.calls, rel=0.3)
+    assert made.chosen.seconds != made.chosen.calls * 2e-3, "measured, not predicted"
+    assert plain.seconds is not None and made.chosen.seconds is not None
+    assert made.speedup == pytest.approx(plain.seconds / made.chosen.seconds)
+    _, calls = teach(
+        TARGET,
+        TABLE,
+        16,
+        (2,),
+        seed=0,
+        drafter="recycled",
+        verifier="greedy",
+        tree="chain:8",
+        cond=None,
+        passes=2,
+    )
+    (longest,) = [o for o in made.options if (o.drafter, o.rows) == ("recycled", 8)]
+    assert longest.calls == pytest.approx(calls.mean())
+    assert longest.calls_error == pytest.approx(calls.std() / 4.0)
+
+
+def test_a_small_gain_is_not_worth_it(clock: Clock) -> None:
+    """What the race says to be less than 3 % faster is left alone."""
+    made = redraft.tune(clock.target(5e-5, 1e-3), TABLE, (2,), num=16, passes=1, max_rows=2)
+    best = min(option.seconds or 1.0 for option in made.options)
+    assert made.options[0].seconds is not None and best < made.options[0].seconds
+    assert not made.speculates
+
+
+def test_carrying_on_is_a_chain_of_one_row() -> None:
+    for rounds in range(2, 9):
+        long, one = (
+            Sampler(TABLE, 1, (2,), 5, drafter="recycled", tree=tree)
+            for tree in ("chain:6", "chain:1")
+        )
+        state = long.init()
+        for _ in range(rounds):
+            state, _, _ = step(long, state, TARGET)
+        done = carry_on(long, state, TARGET, Local())
+        other = resized(state, one)
+        while not other.done:
+            other, _, _ = step(one, other, TARGET)
+        torch.testing.assert_close(done.samples, other.samples, rtol=1e-4, atol=1e-5)
+        assert done.calls == other.calls and done.rows == other.rows and done.done
+
+
+def test_a_longer_chain_starts_from_the_deepest_prediction_that_is_known() -> None:
+    short, long = (
+        Sampler(TABLE, 3, (2,), 5, drafter="recycled", tree=tree) for tree in ("chain:4", "chain:7")
+    )
+    state = short.init()
+    for _ in range(3):
+        state, _, _ = step(short, state, TARGET)
+    assert state.memory is not None
+    f = resized(state, long).memory.f  # type: ignore[union-attr]
+    assert torch.equal(f[:, :4], state.memory.f)
+    assert torch.equal(f[:, 4:], state.memory.f[:, -1:].expand(-1, 3, -1))
+    back = resized(resized(state, long), short)
+    assert back.memory is not None and torch.equal(back.memory.f, state.memory.f)
 
 
 def test_a_row_budget_is_kept_and_calls_can_be_the_goal() -> None:

@@ -87,3 +87,5 @@ def test_numbers_are_those_of_the_docstring(kind: type, tree: str) -> None:
     vectors.mask(good)
     assert float(vectors.pick(np.full((3, 1), 2))[1].abs().max()) == 0.0
     assert torch.equal(vectors.pick(np.full((3, 1), 2))[0, 0], f[0, 2])
+    masked, _ = vectors.sums(plan.tree)
+    assert masked[1, 2] == 0.0 and masked[0, 2] == pytest.approx(square[0, 2])

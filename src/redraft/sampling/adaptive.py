@@ -29,7 +29,7 @@ from redraft.sampling.strategy import Option, Strategy
 from redraft.tree.cost import fit_cost
 from redraft.tree.probing import Probing
 
-__all__ = ["AdaptiveRun"]
+__all__ = ["AdaptiveRun", "resized"]
 
 
 class AdaptiveRun(Run):
@@ -111,7 +111,7 @@ class AdaptiveRun(Run):
             self._samplers[rows] = self._make(f"chain:{rows}")
         if self._samplers[rows] is not self.sampler:
             self.sampler = self._samplers[rows]
-            self.state = _resized(self.state, self.sampler)
+            self.state = resized(self.state, self.sampler)
 
     def _result(self) -> Result:
         return replace(super()._result(), plan=self._strategy())
@@ -175,7 +175,7 @@ class _Clock:
         return f
 
 
-def _resized(state: State, sampler: Sampler) -> State:
+def resized(state: State, sampler: Sampler) -> State:
     """Return the same state for a chain of another size."""
     batch, size = len(state.owner), len(sampler.tree)
     memory = state.memory
