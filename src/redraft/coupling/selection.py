@@ -21,6 +21,7 @@ remainder :math:`(U - c_{r-1}) / (c_r - c_{r-1})` is again uniform, whatever r.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from typing import NamedTuple
 
 import numpy as np
@@ -53,7 +54,7 @@ class Choice(NamedTuple):
     chance: Floats
 
 
-class Selection:
+class Selection(ABC):
     """A rule that chooses a child by all parts along; Gaussian pairs only."""
 
     name = "selection"
@@ -61,6 +62,7 @@ class Selection:
     reflects = False
     max_width: int | None = None
 
+    @abstractmethod
     def choose(self, delta: Floats, log_ratio: Floats, uniform: Floats) -> Choice:
         """Choose among K > 1 children.
 
@@ -69,8 +71,8 @@ class Selection:
             log_ratio: (n, K) log-ratios of the children.
             uniform: (n, K) their coins.
         """
-        raise NotImplementedError
 
+    @abstractmethod
     def residual(self, delta: Floats, count: int, uniform: Floats) -> Floats:
         """Return the part along (n,) of a recovered state after ``count`` > 1 children.
 
@@ -79,7 +81,6 @@ class Selection:
             count: Number K of children.
             uniform: (n,) in (0, 1).
         """
-        raise NotImplementedError
 
     def walk(
         self, tree: Tree, pair: Pair, log_ratio: Floats, uniform: Floats, limit: Ints

@@ -19,6 +19,7 @@ begins and ends every run, and it takes over whenever something is out of the or
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -67,7 +68,7 @@ def solo(sampler: Sampler) -> Solo | None:
     return None
 
 
-class Solo:
+class Solo(ABC):
     """Rounds of a run of one sample, over a whole chain; tables as NumPy sees them."""
 
     def __init__(self, sampler: Sampler) -> None:
@@ -115,13 +116,13 @@ class Solo:
         cond = sampler.condition(owner) if sampler.cond else {}
         return Rows(states, level, place[0], owner, cond, laid_out)
 
+    @abstractmethod
     def _draft(self, n: int, root: Tensor, memory: Memory, z: Floats) -> _Drafted | None:
         """Return drafted states (1, T, D) and guesses (1, T, D); None if the general way must."""
-        raise NotImplementedError
 
+    @abstractmethod
     def _remember(self, n: int, node: int, found: Floats, drafted: Floats) -> Memory:
         """Return what is remembered of predictions and drafted states from ``node`` on."""
-        raise NotImplementedError
 
     def commit(self, state: State, rows: Rows, f: Tensor) -> tuple[State, Info] | None:
         """Return the next state and what happened; None where the general way is needed."""
